@@ -1,0 +1,35 @@
+//! Randomness: the only module that draws it. Everybody else takes an [`Entropy`] as a parameter,
+//! so that a test can hand in bytes of its own.
+
+use std::fmt;
+use std::sync::Arc;
+
+/// A source of random bytes, cheap to clone and shared between threads.
+#[derive(Clone)]
+pub struct Entropy(Arc<dyn Fn(&mut [u8]) + Send + Sync>);
+
+impl Entropy {
+    /// The operating system's generator, fit for secrets.
+    pub fn os() -> Self {
+        Self::from_fn(|bytes| {
+            #[expect(clippy::disallowed_methods, reason = "this module is where randomness enters")]
+            getrandom::fill(bytes).expect("the operating system has a random generator");
+        })
+    }
+
+    /// Bytes from `fill`, which must write the whole slice.
+    pub fn from_fn(fill: impl Fn(&mut [u8]) + Send + Sync + 'static) -> Self {
+        Self(Arc::new(fill))
+    }
+
+    /// Fill `bytes` with random bytes.
+    pub fn fill(&self, bytes: &mut [u8]) {
+        (self.0)(bytes);
+    }
+}
+
+impl fmt::Debug for Entropy {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Entropy")
+    }
+}

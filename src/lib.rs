@@ -1,0 +1,3 @@
+//! kurz: a URL shortener.
+pub mod clock;
+pub mod entropy;

@@ -1,0 +1,2 @@
+//! The `kurz` program.
+fn main() {}
