@@ -12,7 +12,10 @@ impl Entropy {
     /// The operating system's generator, fit for secrets.
     pub fn os() -> Self {
         Self::from_fn(|bytes| {
-            #[expect(clippy::disallowed_methods, reason = "this module is where randomness enters")]
+            #[expect(
+                clippy::disallowed_methods,
+                reason = "this module is where randomness enters"
+            )]
             getrandom::fill(bytes).expect("the operating system has a random generator");
         })
     }

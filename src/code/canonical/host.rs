@@ -1,0 +1,209 @@
+//! The host and port of a canonical form (C5, C6).
+//!
+//! Not a judge of where a host leads: `localhost` is a fine host here. What a host is comes from the
+//! `url` crate; the plain ASCII names that nearly every URL has take a shorter way to the same
+//! result. Invariant: a written host is read again as itself.
+
+use url::Host;
+
+use super::UrlError;
+
+/// Splits an authority without userinfo into host and port text; `None` without a colon.
+pub(super) fn split_port(authority: &str) -> Result<(&str, Option<&str>), UrlError> {
+    // The colons of an IPv6 address are inside its brackets.
+    let address = if authority.starts_with('[') {
+        authority.find(']').ok_or(UrlError::HostInvalid)? + 1
+    } else {
+        0
+    };
+    let rest = authority.get(address..).unwrap_or_default();
+    match rest.bytes().position(|byte| byte == b':') {
+        Some(colon) => {
+            let host = authority.get(..address + colon).unwrap_or_default();
+            Ok((host, rest.get(colon + 1..)))
+        }
+        None => Ok((authority, None)),
+    }
+}
+
+/// Reads a port; `None` when there is none or it is empty.
+pub(super) fn port(text: Option<&str>) -> Result<Option<u16>, UrlError> {
+    let Some(text) = text.filter(|text| !text.is_empty()) else { return Ok(None) };
+    // Parsing alone would take a plus sign.
+    if !text.bytes().all(|byte| byte.is_ascii_digit()) {
+        return Err(UrlError::PortInvalid);
+    }
+    text.parse().map(Some).map_err(|_| UrlError::PortInvalid)
+}
+
+/// Writes `host`.
+pub(super) fn push(out: &mut Vec<u8>, host: &str) -> Result<(), UrlError> {
+    if host.is_empty() {
+        return Err(UrlError::HostEmpty);
+    }
+    if is_plain(host) {
+        out.extend(host.bytes().map(|byte| byte.to_ascii_lowercase()));
+        return Ok(());
+    }
+    // The standard would decode an escape; here it is refused, so that a host has one spelling.
+    if host.contains('%') {
+        return Err(UrlError::HostInvalid);
+    }
+    let text = parse(host)?;
+    // IDNA bounds the labels it decodes more tightly than those it encodes: a very long label has a
+    // punycode form that is refused as an input, and so is no canonical form.
+    if text != host && parse(&text).as_ref() != Ok(&text) {
+        return Err(UrlError::HostInvalid);
+    }
+    out.extend_from_slice(text.as_bytes());
+    Ok(())
+}
+
+fn parse(host: &str) -> Result<String, UrlError> {
+    match Host::parse(host) {
+        Ok(Host::Domain(domain)) => Ok(domain),
+        Ok(address) => Ok(address.to_string()),
+        // A host of nothing but characters that IDNA drops, such as soft hyphens.
+        Err(url::ParseError::EmptyHost) => Err(UrlError::HostEmpty),
+        Err(_) => Err(UrlError::HostInvalid),
+    }
+}
+
+/// Whether lower-casing is all that the standard does to `host`: an ASCII name of ordinary
+/// characters, without a punycode label to check, that cannot be an IPv4 address.
+fn is_plain(host: &str) -> bool {
+    let ordinary = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'.' | b'_');
+    host.bytes().all(ordinary) && !has_punycode(host) && ends_in_a_name(host)
+}
+
+/// Whether `xn--` is anywhere in the host. Also true inside a label, which only takes the long way.
+fn has_punycode(host: &str) -> bool {
+    host.as_bytes().windows(4).any(|part| part.eq_ignore_ascii_case(b"xn--"))
+}
+
+/// Whether the last label starts with something other than a digit. One that starts with a digit
+/// may be a number (`1`, `0x7f`), and then the host is an IPv4 address.
+fn ends_in_a_name(host: &str) -> bool {
+    let host = host.strip_suffix('.').unwrap_or(host);
+    let last = host.rsplit('.').next().unwrap_or_default();
+    last.starts_with(|c: char| !c.is_ascii_digit())
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn written(host: &str) -> Result<String, UrlError> {
+        let mut out = Vec::new();
+        push(&mut out, host).map(|()| String::from_utf8(out).unwrap())
+    }
+
+    #[test]
+    fn hosts_are_written_in_one_spelling() {
+        for (input, expected) in [
+            ("Example.COM", "example.com"),
+            ("example.com.", "example.com."),
+            ("a_b.example", "a_b.example"),
+            ("-a-.example", "-a-.example"),
+            ("localhost", "localhost"),
+            ("BÜCHER.example", "xn--bcher-kva.example"),
+            ("XN--BCHER-KVA.example", "xn--bcher-kva.example"),
+            ("0x7f.1", "127.0.0.1"),
+            ("2130706433", "127.0.0.1"),
+            ("017700000001", "127.0.0.1"),
+            ("127。0。0。1", "127.0.0.1"),
+            ("①②⑦.⓪.⓪.①", "127.0.0.1"),
+            ("0", "0.0.0.0"),
+            ("1.2.3.4.", "1.2.3.4"),
+            ("[::FFFF:127.0.0.1]", "[::ffff:7f00:1]"),
+            ("[0:0:1:0:0:0:0:0]", "[0:0:1::]"),
+            ("4chan.7up", "4chan.7up"),
+        ] {
+            assert_eq!(written(input).as_deref(), Ok(expected), "{input:?}");
+            assert_eq!(written(expected).as_deref(), Ok(expected), "{expected:?} again");
+        }
+    }
+
+    #[test]
+    fn hosts_that_no_resolver_would_look_up_are_refused() {
+        for bad in [
+            "a b",
+            "a|b",
+            "a<b",
+            "a^b",
+            "%61",
+            "a%2eb",
+            "256.1.1.1",
+            "1.2.3.4.5",
+            "0x100000000",
+            "[::1",
+            "[1:2:3]",
+            "[::1]x",
+            "[::1%25eth0]",
+            "a]",
+            "xn--example-.org",
+            "xn--a",
+            "a／b",
+            "a＠b",
+            "\u{202e}a",
+            "[v1.a]",
+        ] {
+            assert_eq!(written(bad), Err(UrlError::HostInvalid), "{bad:?}");
+        }
+        for empty in ["", "\u{ad}"] {
+            assert_eq!(written(empty), Err(UrlError::HostEmpty), "{empty:?}");
+        }
+    }
+
+    #[test]
+    fn a_label_whose_punycode_would_be_refused_is_refused_itself() {
+        let label: String = ('\u{4e00}'..).take(999).collect();
+        assert_eq!(written(&label), Err(UrlError::HostInvalid));
+    }
+
+    #[test]
+    fn ports_are_digits_up_to_65535() {
+        for (input, expected) in [
+            (None, Ok(None)),
+            (Some(""), Ok(None)),
+            (Some("0"), Ok(Some(0))),
+            (Some("00008081"), Ok(Some(8081))),
+            (Some("65535"), Ok(Some(65535))),
+            (Some("65536"), Err(UrlError::PortInvalid)),
+            (Some("+80"), Err(UrlError::PortInvalid)),
+            (Some("-1"), Err(UrlError::PortInvalid)),
+            (Some("8a"), Err(UrlError::PortInvalid)),
+            (Some(":80"), Err(UrlError::PortInvalid)),
+            (Some("８０"), Err(UrlError::PortInvalid)),
+        ] {
+            assert_eq!(port(input), expected, "{input:?}");
+        }
+    }
+
+    #[test]
+    fn an_address_in_brackets_keeps_its_colons() {
+        assert_eq!(split_port("[::1]:80"), Ok(("[::1]", Some("80"))));
+        assert_eq!(split_port("[::1]"), Ok(("[::1]", None)));
+        assert_eq!(split_port("a:80"), Ok(("a", Some("80"))));
+        assert_eq!(split_port("a:"), Ok(("a", Some(""))));
+        assert_eq!(split_port(":80"), Ok(("", Some("80"))));
+        assert_eq!(split_port("[::1"), Err(UrlError::HostInvalid));
+    }
+
+    proptest! {
+        #[test]
+        fn the_short_way_gives_what_the_standard_gives(host in "[a-cxnXN0-9._-]{1,12}") {
+            prop_assume!(is_plain(&host));
+            prop_assert_eq!(Ok(host.to_ascii_lowercase()), parse(&host));
+        }
+
+        #[test]
+        fn a_written_host_is_written_again_as_it_is(host in "\\PC{1,12}") {
+            if let Ok(host) = written(&host) {
+                prop_assert_eq!(written(&host), Ok(host));
+            }
+        }
+    }
+}

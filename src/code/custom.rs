@@ -1,0 +1,187 @@
+//! Custom codes: the ones that people choose, and the words they may not choose.
+//!
+//! Does not know which codes are taken. Invariant: no custom code hides a page: every literal first
+//! segment of the router is reserved, in any case of its letters.
+
+use std::collections::BTreeSet;
+
+use super::{Code, MAX_LENGTH};
+
+/// The fewest characters of a custom code: shorter ones are too few to give away by hand.
+pub const MIN_LENGTH: usize = 3;
+
+/// Words that no route has today but a page may have tomorrow: a link that was handed out cannot be
+/// taken back, so they are kept free from the start.
+const KEPT_FREE: &[&str] = &[
+    "about",
+    "abuse",
+    "account",
+    "accounts",
+    "admin",
+    "api",
+    "app",
+    "apps",
+    "assets",
+    "auth",
+    "blog",
+    "contact",
+    "dashboard",
+    "docs",
+    "favicon",
+    "health",
+    "healthz",
+    "help",
+    "home",
+    "index",
+    "legal",
+    "link",
+    "links",
+    "login",
+    "logout",
+    "main",
+    "metrics",
+    "new",
+    "oauth",
+    "preview",
+    "pricing",
+    "privacy",
+    "profile",
+    "public",
+    "qr",
+    "readyz",
+    "register",
+    "report",
+    "robots",
+    "root",
+    "security",
+    "settings",
+    "signin",
+    "signout",
+    "signup",
+    "sitemap",
+    "static",
+    "stats",
+    "status",
+    "support",
+    "terms",
+    "user",
+    "users",
+    "v1",
+    "v2",
+    "v3",
+    "w",
+    "well-known",
+    "workspace",
+    "workspaces",
+    "www",
+];
+
+/// Why a text is no custom code.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum CodeError {
+    /// Wrong characters or length.
+    #[error(
+        "The code is not {MIN_LENGTH} to {MAX_LENGTH} letters, digits, dashes or underscores: \
+         choose one that is."
+    )]
+    Invalid,
+    /// A word that the router has, or may come to have.
+    #[error("The code is a word that kurz keeps for its own pages: choose another.")]
+    Reserved,
+}
+
+impl CodeError {
+    /// The stable kebab-case code of this refusal.
+    pub const fn code(self) -> &'static str {
+        match self {
+            Self::Invalid => "code-invalid",
+            Self::Reserved => "code-reserved",
+        }
+    }
+}
+
+/// Read a custom code.
+pub fn parse(text: &str, reserved: &Reserved) -> Result<Code, CodeError> {
+    let code = Code::parse(text).filter(|_| text.len() >= MIN_LENGTH).ok_or(CodeError::Invalid)?;
+    if reserved.contains(text) { Err(CodeError::Reserved) } else { Ok(code) }
+}
+
+/// The words that no code may be, in any case of their letters.
+#[derive(Clone, Debug)]
+pub struct Reserved(BTreeSet<String>);
+
+impl Reserved {
+    /// The first segments of `routes` (patterns such as `/api/v1/links/{code}`) that are literal,
+    /// and the words kept free for pages to come.
+    pub fn from_routes<'a>(routes: impl IntoIterator<Item = &'a str>) -> Self {
+        let segments = routes.into_iter().filter_map(first_segment);
+        Self(segments.chain(KEPT_FREE.iter().copied()).map(str::to_ascii_lowercase).collect())
+    }
+
+    /// Whether `word` is reserved. Generated codes have to be asked about too: seven random letters
+    /// can spell `metrics`.
+    pub fn contains(&self, word: &str) -> bool {
+        self.0.contains(&word.to_ascii_lowercase())
+    }
+}
+
+/// The literal first segment of a route; `None` when it is empty or a parameter.
+fn first_segment(route: &str) -> Option<&str> {
+    let segment = route.trim_start_matches('/').split('/').next()?;
+    (!segment.is_empty() && !segment.contains(['{', '}'])).then_some(segment)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn reserved() -> Reserved {
+        Reserved::from_routes([
+            "/",
+            "/{code}",
+            "/{code}+",
+            "/shorten/it",
+            "/Mixed/{x}",
+            "/.well-known/security.txt",
+            "bare",
+        ])
+    }
+
+    #[test]
+    fn first_segments_of_routes_are_reserved_in_any_case() {
+        let reserved = reserved();
+        for word in ["shorten", "SHORTEN", "mixed", "MiXeD", ".well-known", "bare", "api", "LogIn"]
+        {
+            assert!(reserved.contains(word), "{word}");
+        }
+        for word in ["it", "x", "code", "{code}", "", "shorten2", "promo"] {
+            assert!(!reserved.contains(word), "{word}");
+        }
+    }
+
+    #[test]
+    fn custom_codes_are_read() {
+        let longest = "x".repeat(64);
+        for good in ["abc", "A-_9", "promo", "---", &longest] {
+            assert_eq!(parse(good, &reserved()).unwrap().as_str(), good);
+        }
+        let too_long = "x".repeat(65);
+        let bad = ["", "ab", "..", "a/b", "a%2Fb", "a\\b", "a;b", "abc+", "pröm", "a c", &too_long];
+        for bad in bad {
+            assert_eq!(parse(bad, &reserved()), Err(CodeError::Invalid), "{bad:?}");
+        }
+        for word in ["api", "API", "Shorten", "metrics", "healthz"] {
+            assert_eq!(parse(word, &reserved()), Err(CodeError::Reserved), "{word}");
+        }
+    }
+
+    #[test]
+    fn refusals_have_stable_codes() {
+        assert_eq!(CodeError::Invalid.code(), "code-invalid");
+        assert_eq!(CodeError::Reserved.code(), "code-reserved");
+        assert_eq!(
+            CodeError::Invalid.to_string(),
+            "The code is not 3 to 64 letters, digits, dashes or underscores: choose one that is."
+        );
+    }
+}

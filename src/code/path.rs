@@ -1,0 +1,155 @@
+//! The path of a request, read as the address of a link.
+//!
+//! Not the router: whether a page has the path comes first, and whose host was asked is not known
+//! here. Allocates nothing: every redirect runs it. Invariant: an address has one spelling. Escapes
+//! are not decoded and slashes not forgiven, so what is not literally a code is not a link.
+
+use super::is_name;
+
+/// Where a link is looked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Place<'a> {
+    /// `/{code}`: on the host that was asked.
+    Bare {
+        /// The code.
+        code: &'a str,
+    },
+    /// `/w/{workspace}/{code}`: in a workspace, by name.
+    Workspace {
+        /// `{workspace}/{code}`, as it stands in the path: ready to look up in one piece.
+        key: &'a str,
+        /// The id of the workspace.
+        workspace: &'a str,
+        /// The code.
+        code: &'a str,
+    },
+}
+
+/// The address of a link.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ShortPath<'a> {
+    /// Where the link is looked for.
+    pub place: Place<'a>,
+    /// Whether a `+` at the end asks for the preview page.
+    pub preview: bool,
+}
+
+/// Read a request's path, as it came over the wire; `None` when it addresses no link.
+pub fn parse(path: &str) -> Option<ShortPath<'_>> {
+    let path = path.strip_prefix('/')?;
+    let (path, preview) = match path.strip_suffix('+') {
+        Some(path) => (path, true),
+        None => (path, false),
+    };
+    let place = match path.strip_prefix("w/") {
+        Some(key) => {
+            let (workspace, code) = key.split_once('/')?;
+            (is_name(workspace) && is_name(code)).then_some(Place::Workspace {
+                key,
+                workspace,
+                code,
+            })
+        }
+        None => is_name(path).then_some(Place::Bare { code: path }),
+    }?;
+    Some(ShortPath { place, preview })
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn bare(code: &str, preview: bool) -> Option<ShortPath<'_>> {
+        Some(ShortPath { place: Place::Bare { code }, preview })
+    }
+
+    #[test]
+    fn codes_are_found_with_and_without_a_workspace() {
+        assert_eq!(parse("/abc"), bare("abc", false));
+        assert_eq!(parse("/abc+"), bare("abc", true));
+        assert_eq!(parse("/w"), bare("w", false));
+        assert_eq!(parse("/-_-"), bare("-_-", false));
+        for (path, preview) in [("/w/team/abc", false), ("/w/team/abc+", true)] {
+            let place = Place::Workspace { key: "team/abc", workspace: "team", code: "abc" };
+            assert_eq!(parse(path), Some(ShortPath { place, preview }));
+        }
+        let place = Place::Workspace { key: "w/w", workspace: "w", code: "w" };
+        assert_eq!(parse("/w/w/w"), Some(ShortPath { place, preview: false }));
+    }
+
+    #[test]
+    fn anything_else_is_no_address() {
+        let long = "a".repeat(65);
+        let (long_code, long_workspace) = (format!("/{long}"), format!("/w/{long}/a"));
+        for path in [
+            "",
+            "/",
+            "abc",
+            "//abc",
+            "/abc/",
+            "/abc/+",
+            "/+",
+            "/abc++",
+            "/a+b",
+            "/a/b",
+            "/w/",
+            "/w/a",
+            "/w/a/",
+            "/w//a",
+            "/w/a/+",
+            "/w/a/b/",
+            "/w/a/b/c",
+            "/w/a/b++",
+            "/w/a+/b",
+            "/W/a/b",
+            "/%61bc",
+            "/..",
+            "/%2e%2e%2f",
+            "/a%2Fb",
+            "/a\\b",
+            "/a;b",
+            "/a.b",
+            "/é",
+            "/a b",
+            "/a\0",
+            "/a?b",
+            "/abc%2B",
+            &long_code,
+            &long_workspace,
+        ] {
+            assert_eq!(parse(path), None, "{path:?}");
+        }
+    }
+
+    #[test]
+    fn the_longest_names_are_still_found() {
+        let name = "a".repeat(64);
+        let (code, workspace) = (format!("/{name}+"), format!("/w/{name}/{name}+"));
+        assert_eq!(parse(&code), bare(&name, true));
+        assert!(parse(&workspace).is_some_and(|path| path.preview));
+    }
+
+    proptest! {
+        #[test]
+        fn an_address_has_one_spelling(path in "/?(w/)?[a-zA-Z0-9_/+%.-]{0,70}") {
+            if let Some(ShortPath { place, preview }) = parse(&path) {
+                let plus = if preview { "+" } else { "" };
+                let spelling = match place {
+                    Place::Bare { code } => format!("/{code}{plus}"),
+                    Place::Workspace { key, workspace, code } => {
+                        prop_assert_eq!(key, format!("{workspace}/{code}"));
+                        format!("/w/{workspace}/{code}{plus}")
+                    }
+                };
+                prop_assert_eq!(spelling, path);
+            }
+        }
+
+        #[test]
+        fn no_text_makes_it_panic(path in "\\PC*") {
+            let _ = parse(&path);
+        }
+    }
+}
