@@ -1,1 +1,4 @@
 //! Tests across modules, on real servers.
+
+mod canon_differential;
+mod vectors;
