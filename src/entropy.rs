@@ -4,9 +4,11 @@
 use std::fmt;
 use std::sync::Arc;
 
+type Fill = dyn Fn(&mut [u8]) + Send + Sync;
+
 /// A source of random bytes, cheap to clone and shared between threads.
 #[derive(Clone)]
-pub struct Entropy(Arc<dyn Fn(&mut [u8]) + Send + Sync>);
+pub struct Entropy(Arc<Fill>);
 
 impl Entropy {
     /// The operating system's generator, fit for secrets.
