@@ -1,4 +1,11 @@
-//! Tests across modules, on real servers.
+//! Tests across modules, on real servers: one binary, so that they link once. What a module can show
+//! alone it shows in its own file. `./scripts/test` starts the servers; without them tests fail.
+#![expect(
+    clippy::unwrap_used,
+    clippy::indexing_slicing,
+    reason = "in a test, what is not there is a failure"
+)]
 
 mod canon_differential;
+mod harness;
 mod vectors;
