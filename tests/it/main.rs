@@ -8,4 +8,5 @@
 
 mod canon_differential;
 mod harness;
+mod tidy;
 mod vectors;

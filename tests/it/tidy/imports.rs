@@ -1,0 +1,179 @@
+//! Who may import whom: the one table, and its check. A module that is not in the table does not pass.
+
+use super::Finding;
+use super::source::Source;
+
+/// A module right under `src`, what it may import (names with spaces between), and why no more.
+struct Row {
+    module: &'static str,
+    may_import: &'static str,
+    why: &'static str,
+}
+
+const BOTTOM: &str = "everybody imports it, so it stands at the bottom";
+const PURE: &str = "it is pure: what it decides depends on its arguments alone, so that a table of \
+                    cases tests it and nothing can make it wait";
+const BEHIND: &str = "it sits between the redirect and the store; it must know neither who asks nor \
+                      the rest of the program";
+const EDGE: &str = "it translates between one wire shape and `app`; what the program does lives in \
+                    `app`, once, whoever asks";
+
+const ALLOWED: &[Row] = &[
+    Row { module: "clock", may_import: "", why: BOTTOM },
+    Row { module: "entropy", may_import: "", why: BOTTOM },
+    Row {
+        module: "config",
+        may_import: "code clock",
+        why: "settings are read before anything runs; it may ask `code` whether a number is sound",
+    },
+    Row { module: "code", may_import: "clock", why: PURE },
+    Row { module: "link", may_import: "code clock", why: PURE },
+    Row { module: "account", may_import: "code clock", why: PURE },
+    Row {
+        module: "store",
+        may_import: "code link account clock entropy",
+        why: "it keeps what the pure modules define and decides nothing itself",
+    },
+    Row { module: "cache", may_import: "store link code clock", why: BEHIND },
+    Row { module: "ledger", may_import: "store link code clock", why: BEHIND },
+    Row { module: "record", may_import: "store link code clock", why: BEHIND },
+    Row {
+        module: "redirect",
+        may_import: "cache ledger record link code clock",
+        why: "it is the data plane: it must go on when the store, the API and the pages do not, and \
+              it never waits for a write",
+    },
+    Row {
+        module: "egress",
+        may_import: "clock",
+        why: "it is the only door to places that users name; a small module is one that can be guarded",
+    },
+    Row {
+        module: "app",
+        may_import: "store cache ledger record egress link code account clock entropy config",
+        why: "it is what the program does, whoever asks; it must not know who that is",
+    },
+    Row { module: "api", may_import: "app link code account clock", why: EDGE },
+    Row { module: "dialects", may_import: "app link code account clock", why: EDGE },
+    Row { module: "web", may_import: "app link code account clock", why: EDGE },
+    Row {
+        module: "jobs",
+        may_import: "app",
+        why: "a job decides when; what is done then is `app`'s, so that a command can do it as well",
+    },
+    Row {
+        module: "server",
+        may_import: "redirect api dialects web jobs app config store cache ledger record egress \
+                     link code account clock entropy",
+        why: "it puts the planes together and opens the sockets; only the command line starts it",
+    },
+    Row {
+        module: "cli",
+        may_import: "server redirect api dialects web jobs app config store cache ledger record \
+                     egress link code account clock entropy",
+        why: "it is the outermost module; nothing but `main` imports it",
+    },
+    Row { module: "main", may_import: "cli", why: "it is thin: the command line is in `cli`" },
+    Row {
+        module: "lib",
+        may_import: "",
+        why: "it is the map of the crate; a name that it hands on would hide where that name lives",
+    },
+];
+
+/// Imports against the table.
+pub(super) fn check(source: &Source) -> Vec<Finding> {
+    let Some((module, depth)) = source.module() else { return Vec::new() };
+    let Some(row) = ALLOWED.iter().find(|row| row.module == module) else {
+        let rule = format!(
+            "`{module}` is new under src. Add a row to ALLOWED in tests/it/tidy/imports.rs that says \
+             what it may import and why: an import nobody decided on is how layers grow together"
+        );
+        return vec![source.finding(1, rule)];
+    };
+    let mut findings = Vec::new();
+    for path in source.paths() {
+        if module == "lib" && path.what == ["use"] {
+            findings.push(source.finding(path.line, format!("`lib` imports nothing: {}", row.why)));
+        }
+        let Some(other) = target(&path.what, module, depth) else { continue };
+        if other != module && !row.may_import.split_whitespace().any(|name| name == other) {
+            let may = if row.may_import.is_empty() { "nothing" } else { row.may_import };
+            let why = row.why;
+            let rule = format!("`{module}` imports `{other}` and may import {may}: {why}");
+            findings.push(source.finding(path.line, rule));
+        }
+    }
+    // Several names out of one module, in one line, are one import.
+    findings.dedup();
+    findings
+}
+
+/// The module of the table that `path` leads to from the top of the crate; `None` for any other path.
+fn target<'p>(path: &'p [String], module: &str, depth: usize) -> Option<&'p str> {
+    let climbed = path.iter().take_while(|segment| *segment == "super").count();
+    let name = match path.first()?.as_str() {
+        "crate" => path.get(1),
+        // To the binary, the library is another crate.
+        "kurz" if module == "main" => path.get(1),
+        // As many steps up as the file is deep end at the top.
+        "super" if climbed >= depth => path.get(climbed),
+        _ => None,
+    }?;
+    ALLOWED.iter().any(|row| row.module == name).then_some(name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn refused(path: &str, text: &str, words: &str) {
+        let findings = check(&Source::new(path, text));
+        assert_eq!(findings.len(), 1, "one finding in {path}: {findings:?}");
+        assert!(findings[0].rule.contains(words), "{} lacks {words}", findings[0].rule);
+    }
+
+    #[test]
+    fn an_import_against_the_table_is_found_in_every_spelling() {
+        let words = "`redirect` imports `store`";
+        refused("src/redirect/mod.rs", "use crate::store::Store;", words);
+        refused("src/redirect/mod.rs", "use crate::{cache::Cache, store::{self, Store}};", words);
+        refused("src/redirect/answer.rs", "fn f(s: &crate::store::Store) {}", words);
+        refused("src/redirect/answer.rs", "use super::super::store::Store;", words);
+        refused("src/redirect/mod.rs", "use super::store::Store;", words);
+        refused("src/redirect/mod.rs", "use crate::server::host;", "`redirect` imports `server`");
+        refused("src/jobs/cleanup.rs", "use crate::store::Store;", "may import app: a job decides");
+        refused("src/code/random.rs", "use crate::entropy::Entropy;", "it is pure");
+        refused("src/clock.rs", "use crate::config::Config;", "may import nothing");
+        refused("src/main.rs", "use kurz::server::serve;", "`main` imports `server`");
+        refused("src/lib.rs", "pub use store::Store;", "`lib` imports nothing");
+    }
+
+    #[test]
+    fn a_module_without_a_row_is_found() {
+        refused("src/util.rs", "", "Add a row to ALLOWED");
+    }
+
+    #[test]
+    fn what_the_table_grants_passes() {
+        let passes = |path, text| assert_eq!(check(&Source::new(path, text)), []);
+        passes("src/redirect/mod.rs", "use crate::{cache::Cache, clock::Clock, link};");
+        passes("src/redirect/mod.rs", "#[cfg(test)] mod tests { use crate::store::Store; }");
+        passes("src/store/links.rs", "use super::{Error, sqlite}; use crate::store::Db;");
+        passes("src/main.rs", "fn main() { kurz::cli::run() }");
+        passes("src/lib.rs", "//! The map.\npub mod clock;");
+    }
+
+    #[test]
+    fn the_table_names_only_modules_with_a_row_and_none_both_ways() {
+        let row = |name: &str| ALLOWED.iter().find(|row| row.module == name);
+        for Row { module, may_import, .. } in ALLOWED {
+            for other in may_import.split_whitespace() {
+                let back = row(other).unwrap_or_else(|| panic!("{other} has no row")).may_import;
+                let mutual = back.split_whitespace().any(|name| name == *module);
+                assert!(!mutual, "{module} and {other} import each other");
+            }
+        }
+    }
+}
