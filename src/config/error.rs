@@ -1,0 +1,59 @@
+//! What can be wrong with a configuration, each as one sentence for the person who wrote it.
+//!
+//! Invariant: every sentence names the setting as the user wrote it (`KURZ_LISTEN`, `listen in
+//! kurz.toml`, `--listen`) or the file, and says what is accepted. No secret is in it.
+
+use std::path::PathBuf;
+
+/// Why the configuration was refused.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum ConfigError {
+    /// No setting has this name.
+    #[error("{setting} is not a setting of kurz{hint}; docs/CONFIG.md lists them all.")]
+    Unknown {
+        /// The name as the user wrote it.
+        setting: String,
+        /// `(did you mean …?)`, or nothing.
+        hint: String,
+    },
+    /// The value is of the wrong type or out of bounds.
+    #[error("{setting} is {value}, but it takes {accepts}.")]
+    Refused {
+        /// The name as the user wrote it.
+        setting: String,
+        /// The value, quoted; `[hidden]` for a secret.
+        value: String,
+        /// What would have been accepted.
+        accepts: String,
+    },
+    /// The environment holds bytes that are not UTF-8.
+    #[error("{setting} is not valid UTF-8; set it to text.")]
+    NotText {
+        /// The variable's name.
+        setting: String,
+    },
+    /// The file cannot be read.
+    #[error(
+        "Cannot read the configuration file {}: {reason}; check --config or KURZ_CONFIG.",
+        .path.display()
+    )]
+    Unreadable {
+        /// The file.
+        path: PathBuf,
+        /// What the operating system said.
+        reason: String,
+    },
+    /// The file is not TOML.
+    #[error(
+        "The configuration file {} is not valid TOML at line {line}: {reason}; correct it.",
+        .path.display()
+    )]
+    NotToml {
+        /// The file.
+        path: PathBuf,
+        /// Where, counted from 1.
+        line: usize,
+        /// What the parser said.
+        reason: String,
+    },
+}

@@ -1,0 +1,37 @@
+//! Links: the limits and lives that hold unless a workspace or a link sets its own. What they mean
+//! for a redirect is `link`'s to decide.
+//!
+//! Invariant: "no limit" and "never" are `None`, so that nobody compares with a zero by mistake.
+
+use std::time::Duration;
+
+use super::rule::{choice, number, span};
+use super::setting::settings;
+
+/// A hundred years: far enough, and far from overflowing any clock.
+const LONGEST: Duration = Duration::from_hours(24 * 36_500);
+
+/// Whether a link may lead into a private network.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PrivateTargets {
+    /// Yes: teams shorten addresses of their intranet.
+    Allow,
+    /// No: links to loopback, private and link-local addresses are refused.
+    Refuse,
+}
+
+settings! {
+    /// What holds for every link.
+    pub struct Links {
+        /// How often a link may be followed in a UTC calendar month.
+        "hit_limit" => hit_limit: Option<u64> =
+            number(0..=1_000_000_000_000_u64).zero_is_none("0 = off").or("10000"),
+        /// How long a link of the counter strategy lives when its owner is signed in.
+        "counter_ttl" => counter_ttl: Option<Duration> =
+            span(Duration::ZERO..=LONGEST).zero_is_none("0 = never expires").or("365d"),
+        /// Whether links may lead to loopback, private and link-local addresses.
+        "private_targets" => private_targets: PrivateTargets =
+            choice([("allow", PrivateTargets::Allow), ("refuse", PrivateTargets::Refuse)])
+                .or("allow"),
+    }
+}

@@ -1,0 +1,128 @@
+//! The public URL: scheme, host and port under which users reach kurz. Not a link's target: those
+//! follow `code::canonical`.
+//!
+//! Invariant: it has a host, and no user, path, query or fragment.
+
+use std::fmt;
+use std::net::SocketAddr;
+
+use url::Url;
+
+use super::rule::{Form, Rule};
+
+/// Scheme, host and port, such as `https://kurz.example`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PublicUrl {
+    /// Without a slash at the end.
+    origin: String,
+    scheme_length: usize,
+}
+
+impl PublicUrl {
+    /// Read `http://` or `https://`, a host, perhaps a port, perhaps a slash; else `None`.
+    pub fn parse(text: &str) -> Option<Self> {
+        // The parser would silently drop tabs, take `http:host` and turn backslashes.
+        let odd = |c: char| c.is_control() || c.is_whitespace() || c == '\\';
+        let (scheme, rest) = text.split_once("://")?;
+        if text.contains(odd) || rest.starts_with('/') {
+            return None;
+        }
+        let url = Url::parse(text).ok().filter(|url| matches!(url.scheme(), "http" | "https"))?;
+        let bare = url.path() == "/" && url.query().is_none() && url.fragment().is_none();
+        if !bare || rest.contains('@') {
+            return None;
+        }
+        let origin = url.as_str().trim_end_matches('/').to_owned();
+        Some(Self { origin, scheme_length: scheme.len() })
+    }
+
+    /// That of a listener, in the clear.
+    pub fn of(bound: SocketAddr) -> Self {
+        Self::parse(&format!("http://{bound}"))
+            .expect("an address with a port is a URL's authority")
+    }
+
+    /// Scheme, host and port, without a slash at the end.
+    pub fn as_str(&self) -> &str {
+        &self.origin
+    }
+
+    /// `http` or `https`.
+    pub fn scheme(&self) -> &str {
+        self.origin.split_at(self.scheme_length).0
+    }
+
+    /// Host and port as a `Host` header carries them: the scheme's own port is left out.
+    pub fn authority(&self) -> &str {
+        self.origin.split_at(self.scheme_length + "://".len()).1
+    }
+}
+
+impl fmt::Display for PublicUrl {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.origin)
+    }
+}
+
+pub(super) fn rule() -> Rule<PublicUrl> {
+    let accepts = "http:// or https://, a host and perhaps a port, such as https://kurz.example, \
+                   without user, path or query";
+    Rule::new(Form::Text, accepts, PublicUrl::parse).hiding(|text| text.contains('@'))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn scheme_host_and_port_are_kept_and_the_rest_is_tidied() {
+        let table = [
+            ("https://kurz.example", "https://kurz.example", "kurz.example"),
+            ("https://Kurz.Example/", "https://kurz.example", "kurz.example"),
+            ("http://kurz.example:80", "http://kurz.example", "kurz.example"),
+            ("HTTPS://kurz.example:8443/", "https://kurz.example:8443", "kurz.example:8443"),
+            ("http://[::1]:8080", "http://[::1]:8080", "[::1]:8080"),
+            ("https://bücher.example", "https://xn--bcher-kva.example", "xn--bcher-kva.example"),
+        ];
+        for (text, whole, authority) in table {
+            let url = PublicUrl::parse(text).unwrap();
+            assert_eq!((url.as_str(), url.authority()), (whole, authority), "{text}");
+            assert_eq!(url.scheme(), whole.split_once(':').unwrap().0);
+        }
+    }
+
+    #[test]
+    fn whatever_is_not_an_origin_is_refused() {
+        let table = [
+            "",
+            "kurz.example",
+            "http:kurz.example",
+            "http:///kurz.example",
+            "ftp://kurz.example",
+            "https://",
+            "https://kurz.example/go",
+            "https://kurz.example/?a",
+            "https://kurz.example?",
+            "https://kurz.example/#a",
+            "https://user@kurz.example",
+            "https://user:pass@kurz.example",
+            "https://@kurz.example",
+            "https://ku\trz.example",
+            "https:\\\\kurz.example",
+            " https://kurz.example",
+        ];
+        for text in table {
+            assert_eq!(PublicUrl::parse(text), None, "{text:?}");
+        }
+    }
+
+    #[test]
+    fn a_listener_has_a_public_url() {
+        let url = PublicUrl::of("[::1]:80".parse().unwrap());
+        assert_eq!((url.as_str(), url.authority()), ("http://[::1]", "[::1]"));
+        assert_eq!(
+            PublicUrl::of("127.0.0.1:8080".parse().unwrap()).as_str(),
+            "http://127.0.0.1:8080"
+        );
+    }
+}

@@ -1,0 +1,258 @@
+//! Tests of the whole configuration: the layers, and that each error names its setting.
+
+use std::time::Duration;
+
+use proptest::prelude::*;
+
+use super::*;
+use crate::code::counter::{DEFAULT_MULT, Scramble};
+
+/// Load from variables and perhaps a file, in a directory of its own.
+fn load(env: &[(&str, &str)], file: Option<&str>) -> Result<Config, ConfigError> {
+    load_with(&Overrides::default(), env, file)
+}
+
+fn load_with(
+    args: &Overrides,
+    env: &[(&str, &str)],
+    file: Option<&str>,
+) -> Result<Config, ConfigError> {
+    let dir = tempfile::tempdir().unwrap();
+    if let Some(text) = file {
+        std::fs::write(dir.path().join(FILE), text).unwrap();
+    }
+    let env = env.iter().map(|(name, text)| ((*name).to_owned(), (*text).to_owned()));
+    Config::load(args, env, dir.path())
+}
+
+fn sentence(env: &[(&str, &str)], file: Option<&str>) -> String {
+    load(env, file).unwrap_err().to_string()
+}
+
+#[test]
+fn without_anything_given_the_defaults_of_the_contract_hold() {
+    let config = load(&[], None).unwrap();
+    let net = &config.net;
+    assert_eq!(net.listen.to_string(), "127.0.0.1:8080");
+    assert_eq!(net.admin_listen.map(|at| at.to_string()).as_deref(), Some("127.0.0.1:9090"));
+    assert_eq!(net.public_url, None);
+    assert_eq!(net.public_url_at(net.listen).as_str(), "http://127.0.0.1:8080");
+    assert_eq!((net.threads, net.limits), (0, true));
+    assert_eq!((net.max_connections, net.max_connections_per_ip), (10_000, 200));
+    let waits = [net.header_timeout, net.body_timeout, net.idle_timeout, net.drain_timeout];
+    assert_eq!(waits.map(|wait| wait.as_secs()), [5, 10, 60, 10]);
+    assert_eq!(config.store.url, StoreUrl::Sqlite(PathBuf::from("kurz.db")));
+    assert_eq!((config.store.pool_size, config.store.statement_timeout.as_secs()), (10, 5));
+    assert!(config.codes.counter_salt.is_none());
+    assert_eq!(u128::from(config.codes.counter_mult), DEFAULT_MULT);
+    assert_eq!(config.codes.counter_scramble, Scramble::Affine);
+    assert_eq!(config.links.hit_limit, Some(10_000));
+    assert_eq!(config.links.counter_ttl, Some(Duration::from_hours(24 * 365)));
+    assert_eq!(config.links.private_targets, PrivateTargets::Allow);
+    assert_eq!(config.cache.bytes, 64 << 20);
+    assert_eq!((config.log.directives.as_str(), config.log.format), ("info", LogFormat::Human));
+    assert!(!config.open);
+}
+
+#[test]
+fn the_command_line_beats_the_environment_which_beats_the_file() {
+    let file = "listen = \"127.0.0.1:1\"\nthreads = 3\npool_size = 7\n";
+    let env = [("KURZ_LISTEN", "127.0.0.1:2"), ("KURZ_THREADS", "4")];
+    let mut args = Overrides::default();
+    args.set("listen", Some("127.0.0.1:3"));
+    args.set("store", None::<String>);
+    let config = load_with(&args, &env, Some(file)).unwrap();
+    assert_eq!(config.net.listen.port(), 3);
+    assert_eq!(config.net.threads, 4);
+    assert_eq!(config.store.pool_size, 7);
+}
+
+#[test]
+fn every_type_of_value_can_stand_in_the_file() {
+    let file = r#"
+        listen = "[::1]:0"
+        admin_listen = "off"
+        public_url = "https://kurz.example/"
+        drain_timeout = 0
+        limits = false
+        open = true
+        counter_salt = "s"
+        counter_mult = "18446744073709551613"
+        counter_scramble = "feistel"
+        hit_limit = 0
+        counter_ttl = "0"
+        private_targets = "refuse"
+        cache_bytes = 1048576
+        log = "warn,kurz::store=debug"
+        log_format = "json"
+    "#;
+    let config = load(&[], Some(file)).unwrap();
+    assert_eq!(config.net.listen.to_string(), "[::1]:0");
+    assert_eq!(config.net.admin_listen, None);
+    assert_eq!(config.net.public_url_at(config.net.listen).as_str(), "https://kurz.example");
+    assert_eq!(config.net.drain_timeout, Duration::ZERO);
+    assert!(!config.net.limits && config.open);
+    assert_eq!(config.codes.counter_salt.unwrap().expose(), "s");
+    assert_eq!(config.codes.counter_mult, u64::MAX - 2);
+    assert_eq!(config.codes.counter_scramble, Scramble::Feistel);
+    assert_eq!((config.links.hit_limit, config.links.counter_ttl), (None, None));
+    assert_eq!(config.links.private_targets, PrivateTargets::Refuse);
+    assert_eq!(config.cache.bytes, 1 << 20);
+    assert_eq!(config.log.format, LogFormat::Json);
+}
+
+/// A value that each setting refuses; a setting that is missing here fails the test below.
+const BAD: [(&str, &str); 24] = [
+    ("listen", "localhost"),
+    ("admin_listen", "on"),
+    ("public_url", "https://kurz.example/go"),
+    ("threads", "1025"),
+    ("header_timeout", "5"),
+    ("body_timeout", "2h"),
+    ("idle_timeout", "0"),
+    ("drain_timeout", "-1s"),
+    ("max_connections", "0"),
+    ("max_connections_per_ip", "many"),
+    ("limits", "maybe"),
+    ("store", "sqlite::memory:"),
+    ("pool_size", "1001"),
+    ("statement_timeout", "1.5s"),
+    ("counter_salt", ""),
+    ("counter_mult", "62"),
+    ("counter_scramble", "xor"),
+    ("hit_limit", "-1"),
+    ("counter_ttl", "1y"),
+    ("private_targets", "no"),
+    ("cache_bytes", "1023KiB"),
+    ("log", "kurz=loud"),
+    ("log_format", "xml"),
+    ("open", "yes"),
+];
+
+#[test]
+fn each_error_names_its_setting_the_value_and_what_is_accepted() {
+    for setting in concerns().into_iter().flat_map(|(_, settings)| settings) {
+        let (key, accepts) = (setting.key, &setting.accepts);
+        let (_, bad) = BAD.iter().find(|(name, _)| *name == key).unwrap_or_else(|| {
+            panic!("{key} has no bad value in BAD: add one, so that its bounds are tested")
+        });
+        let shown = if key == "counter_salt" { "[hidden]".to_owned() } else { format!("{bad:?}") };
+        let variable = setting.variable();
+        assert_eq!(
+            sentence(&[(&variable, bad)], None),
+            format!("{variable} is {shown}, but it takes {accepts}.")
+        );
+
+        let line = format!("{key} = {bad:?}\n");
+        let said = sentence(&[], Some(&line));
+        assert!(said.starts_with(&format!("{key} in ")), "{said}");
+        assert!(
+            said.ends_with(&format!("kurz.toml is {shown}, but it takes {accepts}.")),
+            "{said}"
+        );
+
+        let mut args = Overrides::default();
+        args.set(key, Some(*bad));
+        let said = load_with(&args, &[], None).unwrap_err().to_string();
+        assert!(said.starts_with(&format!("--{} is {shown}", key.replace('_', "-"))), "{said}");
+    }
+}
+
+#[test]
+fn a_wrong_type_in_the_file_is_refused_even_when_its_text_would_do() {
+    let table = [
+        ("pool_size = \"10\"", "is \"10\", but it takes a whole number"),
+        ("pool_size = 1.5", "is a number with a fraction, but"),
+        ("pool_size = true", "is true, but"),
+        ("listen = 8080", "is 8080, but it takes an IP address"),
+        ("listen = [\"127.0.0.1:80\"]", "is a list, but"),
+        ("log = 5", "is 5, but"),
+        ("counter_salt = 12345", "is [hidden], but it takes text of 1 to 1024 bytes."),
+        ("open = 1", "is 1, but it takes on or off"),
+        ("listen = 2020-01-01", "is a date, but"),
+    ];
+    for (line, part) in table {
+        let said = sentence(&[], Some(line));
+        assert!(said.contains(part), "{line}: {said}");
+        assert!(!said.contains("12345"), "{said}");
+    }
+}
+
+#[test]
+fn an_unknown_name_is_refused_with_the_nearest_one() {
+    let table = [
+        ("KURZ_LISTN", "KURZ_LISTN is not a setting of kurz (did you mean KURZ_LISTEN?); "),
+        ("KURZ_listen", "KURZ_listen is not a setting of kurz (did you mean KURZ_LISTEN?); "),
+        ("KURZ_COMPLETELY_ELSE", "KURZ_COMPLETELY_ELSE is not a setting of kurz; "),
+        ("KURZ_", "KURZ_ is not a setting of kurz"),
+    ];
+    for (name, start) in table {
+        let said = sentence(&[(name, "1")], None);
+        assert!(said.starts_with(start), "{said}");
+        assert!(said.ends_with("docs/CONFIG.md lists them all."), "{said}");
+    }
+    let said = sentence(&[], Some("pool = 3"));
+    assert!(said.starts_with("pool in ") && said.contains("kurz.toml is not a setting"), "{said}");
+    let said = sentence(&[], Some("[net]\nlisten = \"127.0.0.1:1\""));
+    assert!(said.starts_with("net in "), "keys are flat: {said}");
+}
+
+#[test]
+fn variables_of_the_client_and_of_other_programs_are_passed_over() {
+    let env = [
+        ("KURZ_URL", "http://127.0.0.1:8080"),
+        ("KURZ_API_KEY", "kurz_abc"),
+        ("PATH", "/bin"),
+        ("kurz_listen", "?"),
+    ];
+    assert!(load(&env, None).is_ok());
+}
+
+#[test]
+fn a_named_file_must_be_there_and_be_toml() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("other.toml");
+    let args = Overrides { file: Some(path.clone()), ..Overrides::default() };
+    let said = load_with(&args, &[], Some("threads = 9")).unwrap_err().to_string();
+    assert!(said.starts_with("Cannot read the configuration file"), "{said}");
+    assert!(said.contains("other.toml"), "{said}");
+
+    std::fs::write(&path, "threads = 2\nlisten = \n").unwrap();
+    let said = load_with(&args, &[], None).unwrap_err().to_string();
+    assert!(said.contains("other.toml is not valid TOML at line 2"), "{said}");
+    assert!(!said.contains('\n'), "one sentence: {said}");
+
+    std::fs::write(&path, "threads = 2\n").unwrap();
+    assert_eq!(load_with(&args, &[], Some("threads = 9")).unwrap().net.threads, 2);
+    let named = [("KURZ_CONFIG", path.to_str().unwrap())];
+    assert_eq!(load(&named, Some("threads = 9")).unwrap().net.threads, 2);
+}
+
+#[test]
+fn a_huge_file_is_refused_instead_of_read() {
+    let comments = "# long\n".repeat(200_000);
+    assert!(sentence(&[], Some(&comments)).contains("larger than 1 MiB"));
+}
+
+#[test]
+fn nothing_printed_shows_a_secret() {
+    let env = [("KURZ_COUNTER_SALT", "hunter2"), ("KURZ_STORE", "postgres://me:hunter2@db/kurz")];
+    let config = load(&env, None).unwrap();
+    assert!(!format!("{config:?}").contains("hunter2"));
+    let long = "hunter2".repeat(1000);
+    assert!(!sentence(&[("KURZ_COUNTER_SALT", &long)], None).contains("hunter2"));
+    let bad = [("KURZ_STORE", "mysql://me:hunter2@db/kurz")];
+    assert!(!sentence(&bad, None).contains("hunter2"));
+    let bad = [("KURZ_STORE", "host=db password=hunter2")];
+    assert!(!sentence(&bad, None).contains("hunter2"));
+    let bad = [("KURZ_PUBLIC_URL", "https://me:hunter2@kurz.example")];
+    assert!(!sentence(&bad, None).contains("hunter2"));
+}
+
+proptest! {
+    #[test]
+    fn no_value_of_any_setting_makes_the_loader_panic(text: String, which in 0..BAD.len()) {
+        let name = format!("KURZ_{}", BAD[which].0.to_ascii_uppercase());
+        let _ = load(&[(&name, &text)], None);
+    }
+}
