@@ -7,6 +7,7 @@
 )]
 
 mod canon_differential;
+mod cli_offline;
 mod harness;
 mod tidy;
 mod vectors;

@@ -1,0 +1,103 @@
+//! How a subcommand ends when it is not done: a sentence for people and an exit code for programs.
+//!
+//! Invariant: a failure is reported once, by [`Failure::report`], and on stderr only.
+
+use std::io::{self, Write};
+use std::process::ExitCode;
+
+use crate::code::UrlError;
+use crate::code::counter::CounterError;
+use crate::config::ConfigError;
+
+/// The exit code of wrong usage and refused input.
+pub(super) const USAGE: u8 = 2;
+
+/// Why a subcommand did not do what it was asked for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Failure {
+    /// It tried and could not: exit code 1.
+    Failed(String),
+    /// The input or the configuration is not acceptable: exit code 2.
+    Refused(String),
+    /// Whoever read the output has gone, as `head` does, and nobody is left to tell: exit code 0.
+    ClosedPipe,
+}
+
+impl Failure {
+    /// The failure to read `what`.
+    pub fn reading(what: &str, error: &io::Error) -> Self {
+        Self::Failed(format!("Cannot read {what}: {error}; check it and try again."))
+    }
+
+    /// The failure to write the answer.
+    pub fn writing(error: &io::Error) -> Self {
+        match error.kind() {
+            io::ErrorKind::BrokenPipe => Self::ClosedPipe,
+            _ => Self::Failed(format!("Cannot write the answer: {error}; check where it goes.")),
+        }
+    }
+
+    /// Tell the user, and give the exit code to end with.
+    pub fn report(&self) -> ExitCode {
+        let (sentence, code) = match self {
+            Self::Failed(sentence) => (sentence, 1),
+            Self::Refused(sentence) => (sentence, USAGE),
+            Self::ClosedPipe => return ExitCode::SUCCESS,
+        };
+        // Not `eprintln`: it panics when stderr is closed.
+        let _ = writeln!(io::stderr(), "error: {sentence}");
+        ExitCode::from(code)
+    }
+}
+
+impl From<ConfigError> for Failure {
+    fn from(error: ConfigError) -> Self {
+        Self::Refused(error.to_string())
+    }
+}
+
+impl From<Refusal> for Failure {
+    fn from(refusal: Refusal) -> Self {
+        Self::Refused(refusal.sentence)
+    }
+}
+
+/// Input that is not acceptable: the sentence for an argument, the stable code for a line of stdin.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Refusal {
+    pub(super) code: &'static str,
+    sentence: String,
+}
+
+impl Refusal {
+    pub(super) fn new(code: &'static str, sentence: &str) -> Self {
+        Self { code, sentence: sentence.to_owned() }
+    }
+}
+
+impl From<UrlError> for Refusal {
+    fn from(error: UrlError) -> Self {
+        Self::new(error.code(), &error.to_string())
+    }
+}
+
+impl From<CounterError> for Refusal {
+    fn from(error: CounterError) -> Self {
+        Self::new(error.code(), &error.to_string())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_closed_pipe_is_no_failure_to_the_shell_and_other_errors_are() {
+        let closed = Failure::writing(&io::Error::from(io::ErrorKind::BrokenPipe));
+        assert_eq!(closed, Failure::ClosedPipe);
+        assert_eq!(closed.report(), ExitCode::SUCCESS);
+        let full = Failure::writing(&io::Error::from(io::ErrorKind::StorageFull));
+        assert_eq!(full.report(), ExitCode::from(1));
+        assert_eq!(Failure::from(Refusal::from(UrlError::Empty)).report(), ExitCode::from(2));
+    }
+}

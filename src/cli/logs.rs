@@ -1,0 +1,97 @@
+//! The log: lines on stderr, for people or as JSON. What is logged is decided where it happens.
+//!
+//! Invariant: stdout belongs to answers; no line of the log goes there. A log that cannot be
+//! written never stops the program.
+
+use std::io::{self, IsTerminal};
+
+use tracing::Dispatch;
+use tracing_subscriber::EnvFilter;
+use tracing_subscriber::fmt::MakeWriter;
+use tracing_subscriber::util::SubscriberInitExt;
+
+use super::Failure;
+use crate::config::{Log, LogFormat};
+
+/// Start the log, once for the process.
+pub fn init(log: &Log) -> Result<(), Failure> {
+    let colours = io::stderr().is_terminal();
+    dispatch(log, io::stderr, colours)?.try_init().map_err(|error| failed(&error))
+}
+
+fn dispatch<W>(log: &Log, writer: W, colours: bool) -> Result<Dispatch, Failure>
+where
+    W: for<'a> MakeWriter<'a> + Send + Sync + 'static,
+{
+    let filter = EnvFilter::builder().parse(&log.directives).map_err(|error| failed(&error))?;
+    // By default a failed write is told on stderr, which panics when stderr is what failed.
+    let lines = tracing_subscriber::fmt()
+        .with_env_filter(filter)
+        .with_writer(writer)
+        .log_internal_errors(false);
+    Ok(match log.format {
+        LogFormat::Human => lines.compact().with_ansi(colours).into(),
+        LogFormat::Json => lines.json().flatten_event(true).into(),
+    })
+}
+
+fn failed(error: &dyn std::error::Error) -> Failure {
+    Failure::Failed(format!("Cannot start the log: {error}; check the setting log."))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Write;
+    use std::sync::{Arc, Mutex};
+
+    use super::*;
+
+    #[derive(Clone, Default)]
+    struct Page(Arc<Mutex<Vec<u8>>>);
+
+    impl Write for Page {
+        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+            self.0.lock().unwrap().write(bytes)
+        }
+
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+
+    fn written(directives: &str, format: LogFormat) -> String {
+        let page = Page::default();
+        let writer = page.clone();
+        let log = Log { directives: directives.to_owned(), format };
+        let dispatch = dispatch(&log, move || writer.clone(), false).unwrap();
+        tracing::dispatcher::with_default(&dispatch, || {
+            tracing::info!(code = "abc", "made a link");
+            tracing::debug!("too fine");
+        });
+        let bytes = page.0.lock().unwrap().clone();
+        String::from_utf8(bytes).unwrap()
+    }
+
+    #[test]
+    fn a_line_for_people_holds_level_message_and_fields() {
+        let text = written("info", LogFormat::Human);
+        assert_eq!(text.lines().count(), 1, "{text}");
+        for part in ["INFO", "made a link", "code=\"abc\""] {
+            assert!(text.contains(part), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_json_line_is_one_flat_object() {
+        let text = written("info", LogFormat::Json);
+        let line: serde_json::Value = serde_json::from_str(&text).unwrap();
+        assert_eq!((&line["level"], &line["code"]), (&"INFO".into(), &"abc".into()), "{line}");
+        assert_eq!(line["message"], "made a link");
+    }
+
+    #[test]
+    fn what_the_directives_leave_out_is_not_written() {
+        assert_eq!(written("error", LogFormat::Human), "");
+        assert_eq!(written("error,kurz::cli=debug", LogFormat::Human).lines().count(), 2);
+    }
+}

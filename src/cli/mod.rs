@@ -1,0 +1,83 @@
+//! The command line: one subcommand a file. Here is only who is called; what a subcommand does is
+//! in its file, and what it knows is in the modules below.
+//!
+//! Invariant: exit code 0 is done, 1 failed, 2 wrong usage or refused input. Answers go to stdout;
+//! errors go to stderr, as one sentence that says what to do.
+
+mod canon;
+mod code;
+mod completions;
+mod counter_code;
+mod failure;
+mod lines;
+pub mod logs;
+
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+
+pub use self::failure::Failure;
+
+const EXAMPLES: &str = "\
+Examples:
+  kurz canon 'HTTP://Example.com:80/a/../b?z=1&a=2'
+  kurz code https://example.com/page --workspace acme
+  kurz counter-code 123 --salt unit_test_salt
+  kurz completions bash > /etc/bash_completion.d/kurz
+
+Exit codes: 0 done, 1 failed, 2 wrong usage or refused input.";
+
+/// A URL shortener: deterministic codes for teams, counter codes for volume, accounts for people.
+#[derive(Debug, Parser)]
+#[command(name = "kurz", version, after_help = EXAMPLES)]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    Canon(canon::Args),
+    Code(code::Args),
+    CounterCode(counter_code::Args),
+    Completions(completions::Args),
+}
+
+/// Run the program on the arguments of this process.
+pub fn main() -> ExitCode {
+    let cli = match Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(error) => {
+            // Help and version come here too. A closed pipe has no reader to tell.
+            let _ = error.print();
+            return ExitCode::from(if error.use_stderr() { failure::USAGE } else { 0 });
+        }
+    };
+    let done = match cli.command {
+        Command::Canon(args) => canon::run(&args),
+        Command::Code(args) => code::run(&args),
+        Command::CounterCode(args) => counter_code::run(&args),
+        Command::Completions(args) => completions::run(&args),
+    };
+    done.map_or_else(|failure| failure.report(), |()| ExitCode::SUCCESS)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::CommandFactory;
+
+    #[test]
+    fn the_declarations_of_all_subcommands_hold_together() {
+        Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn every_subcommand_says_what_it_does_and_shows_an_example() {
+        for command in Cli::command().get_subcommands() {
+            assert!(command.get_about().is_some(), "{} has no about", command.get_name());
+            let examples = command.get_after_help().map(ToString::to_string).unwrap_or_default();
+            assert!(examples.contains("Example"), "{} has no example", command.get_name());
+        }
+    }
+}
