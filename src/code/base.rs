@@ -49,6 +49,9 @@ fn digits<const BASE: u64>(number: u128) -> [u8; DIGITS] {
     let mut digits = [0; DIGITS];
     let mut rest = number;
     for part in digits.rchunks_exact_mut(CHUNK) {
+        if rest == 0 {
+            break;
+        }
         let mut low = if let Ok(small) = u64::try_from(rest) {
             rest = u128::from(small / chunk);
             small % chunk

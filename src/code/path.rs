@@ -61,16 +61,16 @@ mod tests {
 
     use super::*;
 
-    fn bare(code: &str, preview: bool) -> Option<ShortPath<'_>> {
-        Some(ShortPath { place: Place::Bare { code }, preview })
+    fn bare(code: &str, preview: bool) -> ShortPath<'_> {
+        ShortPath { place: Place::Bare { code }, preview }
     }
 
     #[test]
     fn codes_are_found_with_and_without_a_workspace() {
-        assert_eq!(parse("/abc"), bare("abc", false));
-        assert_eq!(parse("/abc+"), bare("abc", true));
-        assert_eq!(parse("/w"), bare("w", false));
-        assert_eq!(parse("/-_-"), bare("-_-", false));
+        assert_eq!(parse("/abc"), Some(bare("abc", false)));
+        assert_eq!(parse("/abc+"), Some(bare("abc", true)));
+        assert_eq!(parse("/w"), Some(bare("w", false)));
+        assert_eq!(parse("/-_-"), Some(bare("-_-", false)));
         for (path, preview) in [("/w/team/abc", false), ("/w/team/abc+", true)] {
             let place = Place::Workspace { key: "team/abc", workspace: "team", code: "abc" };
             assert_eq!(parse(path), Some(ShortPath { place, preview }));
@@ -127,7 +127,7 @@ mod tests {
     fn the_longest_names_are_still_found() {
         let name = "a".repeat(64);
         let (code, workspace) = (format!("/{name}+"), format!("/w/{name}/{name}+"));
-        assert_eq!(parse(&code), bare(&name, true));
+        assert_eq!(parse(&code), Some(bare(&name, true)));
         assert!(parse(&workspace).is_some_and(|path| path.preview));
     }
 

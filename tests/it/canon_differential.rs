@@ -28,8 +28,8 @@ struct Explained(BTreeMap<&'static str, u32>);
 
 impl Explained {
     /// Applies a rule, and notes it when it changed something.
-    fn apply(&mut self, name: &'static str, text: String, rule: impl Fn(&str) -> String) -> String {
-        let changed = rule(&text);
+    fn apply(&mut self, name: &'static str, text: &str, rule: impl Fn(&str) -> String) -> String {
+        let changed = rule(text);
         if changed != text {
             self.note(name);
         }
@@ -79,11 +79,11 @@ fn unreserved_decoded(text: &str) -> String {
 fn encoded_further(text: &str, characters: &str) -> String {
     text.chars().fold(String::new(), |mut out, c| {
         if characters.contains(c) {
-            out.push_str(&format!("%{:02X}", u32::from(c)));
+            out + &format!("%{:02X}", u32::from(c))
         } else {
             out.push(c);
+            out
         }
-        out
     })
 }
 
@@ -111,28 +111,26 @@ fn query_sorted(query: &str) -> String {
 
 /// The crate's URL of `text` with every named rule applied to it.
 fn expected(url: &Url, explained: &mut Explained) -> String {
-    let mut form = format!("{}://{}", url.scheme(), url.host_str().unwrap_or_default());
-    if let Some(port) = url.port() {
-        form.push_str(&format!(":{port}"));
-    }
+    let port = url.port().map(|port| format!(":{port}")).unwrap_or_default();
+    let mut form = format!("{}://{}{port}", url.scheme(), url.host_str().unwrap_or_default());
     let mut path = url.path().replace(COLON, ":").replace(BAR, "|");
-    path = explained.apply("path: stray percent", path, stray_percent);
-    path = explained.apply("path: encoded further", path, |p| encoded_further(p, "^|[]"));
-    path = explained.apply("path: unreserved decoded", path, unreserved_decoded);
-    path = explained.apply("path: hex upper-cased", path, hex_upper_cased);
-    path = explained.apply("path: slashes collapsed", path, slashes_collapsed);
-    path = explained.apply("path: trailing slash", path, trailing_slash_dropped);
+    path = explained.apply("path: stray percent", &path, stray_percent);
+    path = explained.apply("path: encoded further", &path, |p| encoded_further(p, "^|[]"));
+    path = explained.apply("path: unreserved decoded", &path, unreserved_decoded);
+    path = explained.apply("path: hex upper-cased", &path, hex_upper_cased);
+    path = explained.apply("path: slashes collapsed", &path, slashes_collapsed);
+    path = explained.apply("path: trailing slash", &path, trailing_slash_dropped);
     form.push_str(&path);
     if let Some(query) = url.query() {
         let mut query = query.to_owned();
-        query = explained.apply("query: stray percent", query, stray_percent);
+        query = explained.apply("query: stray percent", &query, stray_percent);
         query =
-            explained.apply("query: encoded further", query, |q| encoded_further(q, "^|[]\\`{}"));
-        query = explained.apply("query: unreserved decoded", query, unreserved_decoded);
-        query = explained.apply("query: hex upper-cased", query, hex_upper_cased);
-        query = explained.apply("query: apostrophe kept", query, |q| q.replace(APOSTROPHE, "'"));
-        query = explained.apply("query: empty pieces", query, empty_pieces_dropped);
-        query = explained.apply("query: sorted", query, query_sorted);
+            explained.apply("query: encoded further", &query, |q| encoded_further(q, "^|[]\\`{}"));
+        query = explained.apply("query: unreserved decoded", &query, unreserved_decoded);
+        query = explained.apply("query: hex upper-cased", &query, hex_upper_cased);
+        query = explained.apply("query: apostrophe kept", &query, |q| q.replace(APOSTROPHE, "'"));
+        query = explained.apply("query: empty pieces", &query, empty_pieces_dropped);
+        query = explained.apply("query: sorted", &query, query_sorted);
         if query.is_empty() {
             explained.note("query: empty");
         } else {
@@ -232,155 +230,14 @@ fn compare(input: &str, explained: &mut Explained) -> Result<(), String> {
     Ok(())
 }
 
-/// Written by hand: one reason each at least, and spellings that have fooled other parsers.
-const CORPUS: &[&str] = &[
-    "",
-    "example.com",
-    "//example.com/",
-    "http:example.com",
-    "http:/example.com",
-    "http:///example.com",
-    "https:\\\\example.com",
-    "http://example.com\\a",
-    "http://a\\@b/",
-    "http://a@b/",
-    "http://@b/",
-    "http://a:b@c/",
-    "http://a/@b",
-    "http://a?@b",
-    "http://a#@b",
-    "http://a?\\",
-    "http://a#\\",
-    "javascript:alert(1)",
-    "JaVaScRiPt:alert(1)",
-    "data:,x",
-    "ftp://a/",
-    "file:///etc/passwd",
-    "mailto:a@b",
-    "ht\ntp://a/",
-    "http://a\t/",
-    "http://a/\r\nSet-Cookie: x",
-    "http://a/\u{85}",
-    "\u{a0}http://a/",
-    "http://%61/",
-    "http://a%2eb/",
-    "http://%/",
-    "http://\u{ad}/",
-    "http://a\u{ad}/",
-    "http://xn--/",
-    "http://xn--a/",
-    "http://xn--example-.org/",
-    "http://xn--bcher-kva.example/",
-    "http://B\u{dc}CHER.de/",
-    "http://faß.de/",
-    "http://аррӏе.com/",
-    "http://☃.net/",
-    "http://a..b/",
-    "http://.a/",
-    "http://a./",
-    "http://./",
-    "http://../",
-    "http://a_b/",
-    "http://-a-/",
-    "http://a--b/",
-    "http://ab--cd/",
-    "http://*/",
-    "http://a!b/",
-    "http://a\"b/",
-    "http://a{b}/",
-    "http://a`b/",
-    "http://a b/",
-    "http://a<b/",
-    "http://1/",
-    "http://0x7f.1/",
-    "http://017700000001/",
-    "http://4294967295/",
-    "http://4294967296/",
-    "http://1.2.3/",
-    "http://1.2.3.4./",
-    "http://1.2.3.4.5/",
-    "http://1.2.3.256/",
-    "http://a.1/",
-    "http://a.0x/",
-    "http://a.0xg/",
-    "http://1.a/",
-    "http://0x/",
-    "http://09/",
-    "http://[::1]/",
-    "http://[::1%25eth0]/",
-    "http://[::ffff:1.2.3.4]/",
-    "http://[1::2::3]/",
-    "http://[::1]:80/",
-    "http://[::1]x/",
-    "http://[::1",
-    "http://[]/",
-    "http://::1/",
-    "http://a:/",
-    "http://a:0/",
-    "http://a:00080/",
-    "http://a:65535/",
-    "http://a:65536/",
-    "http://a:-1/",
-    "http://a:+1/",
-    "http://a:8 0/",
-    "http://a:b/",
-    "http://:80/",
-    "http://a:443/",
-    "https://a:443/",
-    "https://a:80/",
-    "http://a",
-    "http://a?",
-    "http://a#",
-    "http://a?#",
-    "http://a/?&",
-    "http://a/?a&&b",
-    "http://a/?b&a",
-    "http://a/?b=1&a=2&b=0",
-    "http://a/?'",
-    "http://a/?%27",
-    "http://a/?a='&'=b",
-    "http://a/'?'#'",
-    "http://a/#'?'",
-    "http://a/?a=%2",
-    "http://a/?^|[]{}`\\\"<>",
-    "http://a/^|[]{}`\"<>",
-    "http://a//b",
-    "http://a/b/",
-    "http://a/b//",
-    "http://a//",
-    "http://a/./b",
-    "http://a/../b",
-    "http://a/b/..",
-    "http://a/b/.",
-    "http://a/%2e",
-    "http://a/%2E%2e/",
-    "http://a/.%2e/b",
-    "http://a/b//../c",
-    "http://a/c:/../d",
-    "http://a/c|/../d",
-    "http://a/b///../../c",
-    "http://a//..//b",
-    "http://a/%2f/..",
-    "http://a/..%2f",
-    "http://a/%41%zz%",
-    "http://a/%c3%A9",
-    "http://a/é",
-    "http://a/%e9",
-    "http://a/%00",
-    "http://a/a%20b c",
-    "http://a/;b=c",
-    "http://a/~%7e",
-    "http://a/?é=ü",
-    "http://a/?+=%2B",
-    "http://a/?a=b=c&a",
-    "HTTP://A/",
-    "HttpS://a/",
-    "http://a／b/",
-    "http://a＠b/",
-    "http://a：80/",
-    "http://a。b/",
-    "http://１.２.３.４/",
-];
+/// Written by hand: every rule at least once, and spellings that have fooled other parsers.
+fn hand_written() -> Vec<String> {
+    let mut corpus: Vec<String> =
+        serde_json::from_str(include_str!("../vectors/differential.json"))
+            .expect("the corpus is a list of strings");
+    corpus.push(format!("http://a/{}", "é".repeat(MAX_BYTES / 3)));
+    corpus
+}
 
 /// A small generator (xorshift): the corpus is the same in every run.
 struct Dice(u64);
@@ -461,12 +318,11 @@ impl Dice {
 #[test]
 fn every_difference_from_the_url_crate_is_explained_by_a_named_rule() {
     let mut explained = Explained::default();
-    let long = format!("http://a/{}", "é".repeat(MAX_BYTES / 3));
     let mut dice = Dice(0x9e37_79b9_7f4a_7c15);
-    let generated: Vec<String> = (0..50_000).map(|_| dice.url()).collect();
-    let corpus = CORPUS.iter().copied().chain([long.as_str()]);
+    let mut corpus = hand_written();
+    corpus.extend((0..50_000).map(|_| dice.url()));
     let unexplained: Vec<String> = corpus
-        .chain(generated.iter().map(String::as_str))
+        .iter()
         .filter_map(|input| {
             compare(input, &mut explained).err().map(|why| format!("{input:?}: {why}"))
         })

@@ -29,10 +29,6 @@ fn decimal(vector: &Value, key: &str) -> u128 {
     text(vector, key).parse().expect("the vector has a decimal number")
 }
 
-fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
-}
-
 #[test]
 fn every_canonical_vector_has_its_form_and_the_form_is_its_own() {
     for vector in vectors("canonical") {
@@ -80,7 +76,8 @@ fn every_deterministic_vector_has_its_hash_and_code() {
         let (workspace, attempt) = (text(&vector, "workspace"), number(&vector, "salt"));
         assert_eq!(form.as_str(), text(&vector, "canonical"), "{vector}");
         let hash = deterministic::hash(&form, workspace, attempt);
-        assert_eq!(hex(&hash), text(&vector, "sha256"), "{vector}");
+        let hex: Vec<String> = hash.iter().map(|byte| format!("{byte:02x}")).collect();
+        assert_eq!(hex.concat(), text(&vector, "sha256"), "{vector}");
         let code = deterministic::code_in(&form, workspace, attempt);
         assert_eq!(code.as_str(), text(&vector, "code"), "{vector}");
         let workspace = WorkspaceId::parse(workspace).unwrap();

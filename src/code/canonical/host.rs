@@ -42,7 +42,9 @@ pub(super) fn push(out: &mut Vec<u8>, host: &str) -> Result<(), UrlError> {
         return Err(UrlError::HostEmpty);
     }
     if is_plain(host) {
-        out.extend(host.bytes().map(|byte| byte.to_ascii_lowercase()));
+        let start = out.len();
+        out.extend_from_slice(host.as_bytes());
+        out.get_mut(start..).unwrap_or_default().make_ascii_lowercase();
         return Ok(());
     }
     // The standard would decode an escape; here it is refused, so that a host has one spelling.
@@ -72,13 +74,14 @@ fn parse(host: &str) -> Result<String, UrlError> {
 /// Whether lower-casing is all that the standard does to `host`: an ASCII name of ordinary
 /// characters, without a punycode label to check, that cannot be an IPv4 address.
 fn is_plain(host: &str) -> bool {
-    let ordinary = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'.' | b'_');
-    host.bytes().all(ordinary) && !has_punycode(host) && ends_in_a_name(host)
-}
-
-/// Whether `xn--` is anywhere in the host. Also true inside a label, which only takes the long way.
-fn has_punycode(host: &str) -> bool {
-    host.as_bytes().windows(4).any(|part| part.eq_ignore_ascii_case(b"xn--"))
+    let mut after_dash = false;
+    let ordinary = host.bytes().all(|byte| {
+        // Two dashes may be those of `xn--`; elsewhere they are harmless, and just take longer.
+        let dashes = after_dash && byte == b'-';
+        after_dash = byte == b'-';
+        !dashes && (byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'.' | b'_'))
+    });
+    ordinary && ends_in_a_name(host)
 }
 
 /// Whether the last label starts with something other than a digit. One that starts with a digit
