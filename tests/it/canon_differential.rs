@@ -179,7 +179,12 @@ fn why_refused(text: &str, url: &Url, error: UrlError, form: &str) -> Option<&'s
         UrlError::UserinfoNotAllowed => (authority.contains('@'), "refused: userinfo"),
         UrlError::Backslash => (head.contains('\\'), "refused: backslash"),
         UrlError::HostEmpty => (authority.is_empty(), "refused: host empty"),
-        UrlError::HostInvalid => (authority.contains('%'), "refused: escape in host"),
+        UrlError::HostInvalid if authority.contains('%') => (true, "refused: escape in host"),
+        UrlError::HostInvalid => {
+            let label = |host: &str| host.split('.').any(|label| label.chars().count() > 253);
+            let long = label(authority) || url.host_str().is_some_and(label);
+            (long && url.as_str().contains("xn--"), "refused: long label for IDNA")
+        }
         UrlError::Empty | UrlError::PortInvalid => (false, ""),
     };
     holds.then_some(name)
@@ -236,6 +241,9 @@ fn hand_written() -> Vec<String> {
         serde_json::from_str(include_str!("../vectors/differential.json"))
             .expect("the corpus is a list of strings");
     corpus.push(format!("http://a/{}", "é".repeat(MAX_BYTES / 3)));
+    corpus.push(format!("http://{}/", "a".repeat(300)));
+    corpus.push(format!("http://é{}/", "a".repeat(300)));
+    corpus.push(format!("http://{}/", "é".repeat(250)));
     corpus
 }
 
@@ -355,6 +363,7 @@ fn every_difference_from_the_url_crate_is_explained_by_a_named_rule() {
             "refused: control characters",
             "refused: escape in host",
             "refused: host empty",
+            "refused: long label for IDNA",
             "refused: scheme",
             "refused: slashes missing",
             "refused: too long",

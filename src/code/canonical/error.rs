@@ -37,8 +37,8 @@ pub enum UrlError {
     /// A host that no standard resolver would look up.
     #[error("The URL's host is neither a domain name nor an IP address: check its spelling.")]
     HostInvalid,
-    /// A port that is not a number up to 65535.
-    #[error("The URL's port is not a number from 0 to 65535: correct it or leave it out.")]
+    /// A port that is not a number up to 65535, or that no server can have.
+    #[error("The URL's port is not a number from 1 to 65535: correct it or leave it out.")]
     PortInvalid,
 }
 

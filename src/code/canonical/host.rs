@@ -6,7 +6,14 @@
 
 use url::Host;
 
-use super::UrlError;
+use super::{MAX_BYTES, UrlError};
+
+/// The most characters of a label that IDNA encodes or decodes: as many as a whole domain name may
+/// have. IDNA takes time quadratic in a label, milliseconds for the longest that fit a URL.
+const MAX_IDNA_LABEL: usize = 253;
+
+/// The characters that IDNA takes for a dot.
+const DOTS: [char; 4] = ['.', '\u{3002}', '\u{ff0e}', '\u{ff61}'];
 
 /// Splits an authority without userinfo into host and port text; `None` without a colon.
 pub(super) fn split_port(authority: &str) -> Result<(&str, Option<&str>), UrlError> {
@@ -52,8 +59,11 @@ pub(super) fn push(out: &mut Vec<u8>, host: &str) -> Result<(), UrlError> {
         return Err(UrlError::HostInvalid);
     }
     let text = parse(host)?;
-    // IDNA bounds the labels it decodes more tightly than those it encodes: a very long label has a
-    // punycode form that is refused as an input, and so is no canonical form.
+    if text.len() > MAX_BYTES {
+        return Err(UrlError::TooLong);
+    }
+    // A long label within the bound may have a punycode form past it, which would be refused as an
+    // input, and so is no canonical form.
     if text != host && parse(&text).as_ref() != Ok(&text) {
         return Err(UrlError::HostInvalid);
     }
@@ -61,7 +71,17 @@ pub(super) fn push(out: &mut Vec<u8>, host: &str) -> Result<(), UrlError> {
     Ok(())
 }
 
+/// Whether a written host is an address, or a name that DNS can hold.
+pub(super) fn is_reachable(host: &str) -> bool {
+    let name = host.strip_suffix('.').unwrap_or(host);
+    host.starts_with('[')
+        || name.len() <= 253 && name.split('.').all(|label| (1..=63).contains(&label.len()))
+}
+
 fn parse(host: &str) -> Result<String, UrlError> {
+    if host.split(DOTS).any(|label| is_for_idna(label) && label.chars().count() > MAX_IDNA_LABEL) {
+        return Err(UrlError::HostInvalid);
+    }
     match Host::parse(host) {
         Ok(Host::Domain(domain)) => Ok(domain),
         Ok(address) => Ok(address.to_string()),
@@ -69,6 +89,12 @@ fn parse(host: &str) -> Result<String, UrlError> {
         Err(url::ParseError::EmptyHost) => Err(UrlError::HostEmpty),
         Err(_) => Err(UrlError::HostInvalid),
     }
+}
+
+/// Whether IDNA has a label to encode or to decode.
+fn is_for_idna(label: &str) -> bool {
+    let start = label.as_bytes().first_chunk::<4>();
+    !label.is_ascii() || start.is_some_and(|start| start.eq_ignore_ascii_case(b"xn--"))
 }
 
 /// Whether lower-casing is all that the standard does to `host`: an ASCII name of ordinary
@@ -162,8 +188,19 @@ mod tests {
 
     #[test]
     fn a_label_whose_punycode_would_be_refused_is_refused_itself() {
-        let label: String = ('\u{4e00}'..).take(999).collect();
-        assert_eq!(written(&label), Err(UrlError::HostInvalid));
+        // Punycode takes a little more than one letter for each of these, so 253 of them are too
+        // many although they are within the bound themselves.
+        let label = |length| -> String { ('\u{4e00}'..).take(length).collect() };
+        let longest = (1..MAX_IDNA_LABEL).rev().find_map(|length| written(&label(length)).ok());
+        assert_eq!(longest.unwrap().len(), MAX_IDNA_LABEL);
+        assert_eq!(written(&label(MAX_IDNA_LABEL)), Err(UrlError::HostInvalid));
+        assert_eq!(written(&label(999)), Err(UrlError::HostInvalid));
+    }
+
+    #[test]
+    fn a_plain_label_is_as_long_as_it_likes() {
+        let label = "a".repeat(300);
+        assert_eq!(written(&label), Ok(label));
     }
 
     #[test]

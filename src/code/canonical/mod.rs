@@ -56,6 +56,15 @@ impl Canonical {
         self.port
     }
 
+    /// Refuses what no server can answer at: port 0, and names that DNS cannot hold. The form itself
+    /// takes them, as the rules do; whoever makes a link asks.
+    pub fn check_reachable(&self) -> Result<(), UrlError> {
+        if self.port == Some(0) {
+            return Err(UrlError::PortInvalid);
+        }
+        if host::is_reachable(self.host()) { Ok(()) } else { Err(UrlError::HostInvalid) }
+    }
+
     /// SHA-256 of the form: what the store keys "same URL" by, as a long URL fits no index.
     pub fn sha256(&self) -> [u8; 32] {
         Sha256::digest(&self.text).into()

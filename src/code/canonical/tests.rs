@@ -87,6 +87,25 @@ fn host_and_port_are_those_of_the_form() {
 }
 
 #[test]
+fn places_where_no_server_can_answer_have_a_form_and_are_told_apart() {
+    let label = "a".repeat(63);
+    let name = format!("http://{label}.{label}.{label}.{}", "a".repeat(61));
+    for good in ["http://a/", "http://a./", "http://127.0.0.1:1/", "http://[::1]/", &name] {
+        assert_eq!(canonicalise(good).unwrap().check_reachable(), Ok(()), "{good}");
+    }
+    let (long_label, long_name) = (format!("http://{label}a/"), format!("{name}a/"));
+    for (bad, error) in [
+        ("http://a:0/", UrlError::PortInvalid),
+        ("http://a..b/", UrlError::HostInvalid),
+        ("http://./", UrlError::HostInvalid),
+        (long_label.as_str(), UrlError::HostInvalid),
+        (long_name.as_str(), UrlError::HostInvalid),
+    ] {
+        assert_eq!(canonicalise(bad).unwrap().check_reachable(), Err(error), "{bad}");
+    }
+}
+
+#[test]
 fn the_longest_form_is_taken_and_one_byte_more_is_not() {
     let longest = format!("http://h/{}", "a".repeat(MAX_BYTES - 9));
     assert_eq!(canonical(&longest).as_deref(), Ok(longest.as_str()));
