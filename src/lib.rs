@@ -1,6 +1,37 @@
-//! kurz: a URL shortener.
+//! kurz: a URL shortener. This page is the map of the code; `docs/ARCHITECTURE.md` walks through
+//! it.
+//!
+//! | module | what it holds | knows |
+//! |---|---|---|
+//! | [`code`] | the algorithms: canonical form, codes | nothing: pure |
+//! | [`link`] | what a link is, its life, its month | `code`: pure |
+//! | [`clock`], [`entropy`] | the only readers of time and randomness | nothing |
+//! | [`config`] | every setting: default, bounds, words | `code` |
+//! | [`store`] | the only SQL: SQLite and PostgreSQL | `code`, `link`, `config` |
+//! | [`ledger`], [`record`] | quotas; redirects on their way to the store | `store`, `link` |
+//! | [`cache`] | links and hosts in memory | `store`, `record` |
+//! | [`redirect`] | the data plane: address → answer | `cache`, `record`, `link`; never `store` |
+//! | [`app`] | what kurz does, whoever asks | all of the above but `redirect` |
+//! | [`api`], [`web`] | the control plane: JSON and pages | `app` |
+//! | `problem` | every error as it leaves the house | `app` |
+//! | [`jobs`] | work beside the requests | `app` |
+//! | [`server`] | sockets, accept loop, limits, shutdown | `redirect`, `api`, `web` |
+//! | [`cli`] | one subcommand a file | everything |
+
+pub mod api;
+pub mod app;
+pub mod cache;
 pub mod cli;
 pub mod clock;
 pub mod code;
 pub mod config;
 pub mod entropy;
+pub mod jobs;
+pub mod ledger;
+pub mod link;
+mod problem;
+pub mod record;
+pub mod redirect;
+pub mod server;
+pub mod store;
+pub mod web;

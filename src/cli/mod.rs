@@ -11,6 +11,7 @@ mod counter_code;
 mod failure;
 mod lines;
 pub mod logs;
+mod serve;
 
 use std::process::ExitCode;
 
@@ -20,6 +21,7 @@ pub use self::failure::Failure;
 
 const EXAMPLES: &str = "\
 Examples:
+  kurz serve
   kurz canon 'HTTP://Example.com:80/a/../b?z=1&a=2'
   kurz code https://example.com/page --workspace acme
   kurz counter-code 123 --salt unit_test_salt
@@ -37,6 +39,7 @@ struct Cli {
 
 #[derive(Debug, Subcommand)]
 enum Command {
+    Serve(serve::Args),
     Canon(canon::Args),
     Code(code::Args),
     CounterCode(counter_code::Args),
@@ -54,6 +57,7 @@ pub fn main() -> ExitCode {
         }
     };
     let done = match cli.command {
+        Command::Serve(args) => serve::run(&args),
         Command::Canon(args) => canon::run(&args),
         Command::Code(args) => code::run(&args),
         Command::CounterCode(args) => counter_code::run(&args),

@@ -52,6 +52,28 @@ impl PublicUrl {
         self.origin.split_at(self.scheme_length).0
     }
 
+    /// The host alone, without a port.
+    pub fn host(&self) -> &str {
+        let authority = self.authority();
+        let port = self.port().map_or(0, |port| port.len() + 1);
+        authority.get(..authority.len() - port).unwrap_or(authority)
+    }
+
+    /// The same scheme and port at another host.
+    pub fn at_host(&self, host: &str) -> String {
+        let scheme = self.scheme();
+        match self.port() {
+            Some(port) => format!("{scheme}://{host}:{port}"),
+            None => format!("{scheme}://{host}"),
+        }
+    }
+
+    fn port(&self) -> Option<&str> {
+        // An IPv6 address has colons of its own, and ends with a bracket.
+        let (_, port) = self.authority().rsplit_once(':')?;
+        (!port.ends_with(']')).then_some(port)
+    }
+
     /// Host and port as a `Host` header carries them: the scheme's own port is left out.
     pub fn authority(&self) -> &str {
         self.origin.split_at(self.scheme_length + "://".len()).1
@@ -113,6 +135,20 @@ mod tests {
         ];
         for text in table {
             assert_eq!(PublicUrl::parse(text), None, "{text:?}");
+        }
+    }
+
+    #[test]
+    fn another_host_is_reached_in_the_same_way() {
+        let table = [
+            ("https://kurz.example", "kurz.example", "https://go.example"),
+            ("http://127.0.0.1:8080", "127.0.0.1", "http://go.example:8080"),
+            ("http://[::1]:8080", "[::1]", "http://go.example:8080"),
+            ("http://[::1]", "[::1]", "http://go.example"),
+        ];
+        for (text, host, other) in table {
+            let url = PublicUrl::parse(text).unwrap();
+            assert_eq!((url.host(), url.at_host("go.example").as_str()), (host, other), "{text}");
         }
     }
 

@@ -1,10 +1,11 @@
 //! The vectors of the contract, run through the library.
 //!
-//! Only those of `code`: canonical forms, deterministic codes, counter codes. Those of `welford` and
-//! `month_ttl` are `link`'s. Invariant: every vector is run, none is filtered out by its id.
+//! Invariant: every vector is run, none is filtered out by its id.
 
+use kurz::clock::Timestamp;
 use kurz::code::counter::{CounterError, Scramble, Scrambler};
 use kurz::code::{UrlError, WorkspaceId, canonicalise, deterministic};
+use kurz::link::{Latency, Month};
 use serde_json::Value;
 
 /// The vectors under `key`, never none.
@@ -128,5 +129,31 @@ fn every_rejected_counter_vector_is_refused_for_its_reason() {
             _ => CounterError::MultNotCoprime,
         };
         assert_eq!(affine(&vector).err(), Some(expected), "{vector}");
+    }
+}
+
+#[test]
+fn every_welford_vector_has_its_means() {
+    for vector in vectors("welford") {
+        let tolerance = vector["relative_tolerance"].as_f64().unwrap();
+        let mut latency = Latency::default();
+        let values = vector["latencies_ms"].as_array().unwrap();
+        for (value, mean) in values.iter().zip(vector["means"].as_array().unwrap()) {
+            latency.add(value.as_f64().unwrap());
+            let mean = mean.as_f64().unwrap();
+            let off = (latency.mean_ms - mean).abs();
+            assert!(off <= tolerance * mean.abs(), "{vector}: {latency:?}");
+        }
+        assert_eq!(latency.count, number::<u64>(&vector, "count"), "{vector}");
+    }
+}
+
+#[test]
+fn every_month_vector_has_its_name_and_its_seconds() {
+    for vector in vectors("month_ttl") {
+        let at = Timestamp::from_ms(vector["epoch_ms"].as_i64().unwrap());
+        assert_eq!(Timestamp::parse_rfc3339(text(&vector, "utc")), Some(at), "{vector}");
+        assert_eq!(Month::of(at).to_string(), text(&vector, "month"), "{vector}");
+        assert_eq!(Some(Month::seconds_left(at)), vector["ttl_seconds"].as_i64(), "{vector}");
     }
 }

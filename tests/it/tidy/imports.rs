@@ -31,12 +31,12 @@ const ALLOWED: &[Row] = &[
     Row { module: "account", may_import: "code clock", why: PURE },
     Row {
         module: "store",
-        may_import: "code link account clock entropy",
+        may_import: "code link account clock entropy config",
         why: "it keeps what the pure modules define and decides nothing itself",
     },
-    Row { module: "cache", may_import: "store link code clock", why: BEHIND },
+    Row { module: "cache", may_import: "record store link code clock", why: BEHIND },
     Row { module: "ledger", may_import: "store link code clock", why: BEHIND },
-    Row { module: "record", may_import: "store link code clock", why: BEHIND },
+    Row { module: "record", may_import: "ledger store link code clock", why: BEHIND },
     Row {
         module: "redirect",
         may_import: "cache ledger record link code clock",
@@ -53,9 +53,14 @@ const ALLOWED: &[Row] = &[
         may_import: "store cache ledger record egress link code account clock entropy config",
         why: "it is what the program does, whoever asks; it must not know who that is",
     },
-    Row { module: "api", may_import: "app link code account clock", why: EDGE },
-    Row { module: "dialects", may_import: "app link code account clock", why: EDGE },
-    Row { module: "web", may_import: "app link code account clock", why: EDGE },
+    Row {
+        module: "problem",
+        may_import: "app store",
+        why: "it is the one place where a refusal becomes a status; the edges share it",
+    },
+    Row { module: "api", may_import: "problem app link code account clock", why: EDGE },
+    Row { module: "dialects", may_import: "problem app link code account clock", why: EDGE },
+    Row { module: "web", may_import: "problem app link code account clock", why: EDGE },
     Row {
         module: "jobs",
         may_import: "app",
@@ -63,7 +68,7 @@ const ALLOWED: &[Row] = &[
     },
     Row {
         module: "server",
-        may_import: "redirect api dialects web jobs app config store cache ledger record egress \
+        may_import: "redirect api dialects web problem jobs app config store cache ledger record egress \
                      link code account clock entropy",
         why: "it puts the planes together and opens the sockets; only the command line starts it",
     },

@@ -1,0 +1,50 @@
+//! `/healthz` and `/readyz`: is the process alive, and can it do its work?
+
+use std::sync::Arc;
+
+use axum::extract::State;
+use axum::response::{IntoResponse, Response};
+use http::StatusCode;
+use serde::Serialize;
+use utoipa::ToSchema;
+
+use crate::app::App;
+
+/// Whether the server can do its work.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct Readiness {
+    /// Whether everything it depends on answers.
+    ready: bool,
+    /// Each dependency: `ok`, or why not.
+    checks: Checks,
+}
+
+/// The dependencies.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct Checks {
+    /// The database.
+    store: String,
+}
+
+/// Alive: says so as long as the process answers at all.
+#[utoipa::path(get, path = "/healthz", tag = "platform",
+    responses((status = 200, description = "Alive.", body = String, content_type = "text/plain")))]
+pub(crate) async fn healthz() -> &'static str {
+    "ok"
+}
+
+/// Ready: whether everything the server depends on answers, with reasons.
+#[utoipa::path(get, path = "/readyz", tag = "platform",
+    responses(
+        (status = 200, description = "Ready.", body = Readiness),
+        (status = 503, description = "Not ready.", body = Readiness),
+    ))]
+pub(crate) async fn readyz(State(app): State<Arc<App>>) -> Response {
+    let (ready, store) = match app.check_store().await {
+        Ok(()) => (true, "ok".to_owned()),
+        // The reason in full is in the log: it may name servers.
+        Err(_) => (false, "the database does not answer".to_owned()),
+    };
+    let status = if ready { StatusCode::OK } else { StatusCode::SERVICE_UNAVAILABLE };
+    (status, axum::Json(Readiness { ready, checks: Checks { store } })).into_response()
+}

@@ -1,0 +1,90 @@
+//! What comes in: bodies, queries and paths, refused with a problem when they cannot be read.
+
+use axum::extract::{FromRequest, FromRequestParts, Path, Query, Request};
+use http::StatusCode;
+use http::request::Parts;
+use http_body_util::{BodyExt, LengthLimitError, Limited};
+use serde::de::DeserializeOwned;
+use serde_json::error::Category;
+
+use crate::app::Change;
+use crate::problem::Problem;
+
+/// Most bytes of an ordinary body.
+pub(crate) const BODY_BYTES: usize = 64 << 10;
+/// Most bytes of a bulk body.
+pub(crate) const BULK_BYTES: usize = 1 << 20;
+
+/// A JSON body of at most `MOST` bytes, whatever its content type says.
+pub(crate) struct Json<T, const MOST: usize = BODY_BYTES>(pub(crate) T);
+
+impl<T: DeserializeOwned, S: Send + Sync, const MOST: usize> FromRequest<S> for Json<T, MOST> {
+    type Rejection = Problem;
+
+    async fn from_request(request: Request, _: &S) -> Result<Self, Problem> {
+        let body = Limited::new(request.into_body(), MOST).collect().await.map_err(|error| {
+            if error.is::<LengthLimitError>() {
+                let detail = format!("The body is larger than {MOST} bytes.");
+                Problem::new(StatusCode::PAYLOAD_TOO_LARGE, "body-too-large", detail)
+            } else {
+                let detail = "The body ended before it was complete.";
+                Problem::new(StatusCode::BAD_REQUEST, "body-incomplete", detail)
+            }
+        })?;
+        read_json(&body.to_bytes()).map(Self)
+    }
+}
+
+/// Read JSON; unknown and repeated fields are refused by the types.
+pub(crate) fn read_json<T: DeserializeOwned>(body: &[u8]) -> Result<T, Problem> {
+    let text = std::str::from_utf8(body).map_err(|_| {
+        let detail = "The body is not UTF-8 text.";
+        Problem::new(StatusCode::BAD_REQUEST, "body-not-utf8", detail)
+    })?;
+    serde_json::from_str(text).map_err(|error| {
+        if error.classify() == Category::Data {
+            let detail = format!("The body does not have the expected shape: {error}.");
+            return Problem::new(StatusCode::UNPROCESSABLE_ENTITY, "body-invalid", detail);
+        }
+        let detail = format!("The body is not valid JSON: {error}.");
+        Problem::new(StatusCode::BAD_REQUEST, "json-malformed", detail)
+    })
+}
+
+/// A query string.
+pub(crate) struct Params<T>(pub(crate) T);
+
+impl<T: DeserializeOwned, S: Send + Sync> FromRequestParts<S> for Params<T> {
+    type Rejection = Problem;
+
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Problem> {
+        let query = Query::<T>::from_request_parts(parts, state).await;
+        query.map(|Query(params)| Self(params)).map_err(|_| {
+            let detail = "The query string has an unknown, repeated or unreadable parameter.";
+            Problem::new(StatusCode::UNPROCESSABLE_ENTITY, "query-invalid", detail)
+        })
+    }
+}
+
+/// The variable pieces of a path.
+pub(crate) struct Names<T>(pub(crate) T);
+
+impl<T: DeserializeOwned + Send, S: Send + Sync> FromRequestParts<S> for Names<T> {
+    type Rejection = Problem;
+
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Problem> {
+        let path = Path::<T>::from_request_parts(parts, state).await;
+        path.map(|Path(names)| Self(names)).map_err(|_| {
+            Problem::new(StatusCode::NOT_FOUND, "not-found", "There is nothing at this address.")
+        })
+    }
+}
+
+/// A field that tells "not there" from "null".
+pub(crate) fn change<'de, T, D>(deserializer: D) -> Result<Change<T>, D::Error>
+where
+    T: serde::Deserialize<'de>,
+    D: serde::Deserializer<'de>,
+{
+    T::deserialize(deserializer).map(Change::To)
+}

@@ -1,0 +1,13 @@
+//! Links over HTTP: one endpoint a file, and the shape that a link has on the wire.
+
+pub(crate) mod bulk;
+pub(crate) mod create;
+pub(crate) mod delete;
+pub(crate) mod edit;
+pub(crate) mod list;
+pub(crate) mod restore;
+pub(crate) mod show;
+pub(crate) mod stats;
+mod wire;
+
+pub(crate) use wire::{LinkBody, NewLinkBody};

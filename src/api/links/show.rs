@@ -1,0 +1,25 @@
+//! `GET …/links/{code}`: one link.
+
+use std::sync::Arc;
+
+use axum::extract::State;
+
+use crate::api::input::Names;
+use crate::api::links::LinkBody;
+use crate::app::App;
+use crate::problem::{Problem, Problems};
+
+/// Look at a link.
+#[utoipa::path(get, path = "/api/v1/workspaces/{workspace}/links/{code}", tag = "links",
+    params(
+        ("workspace" = String, Path, description = "The workspace's id."),
+        ("code" = String, Path, description = "The link's code."),
+    ),
+    responses((status = 200, description = "The link.", body = LinkBody), Problems))]
+pub(crate) async fn show(
+    State(app): State<Arc<App>>,
+    Names((workspace, code)): Names<(String, String)>,
+) -> Result<axum::Json<LinkBody>, Problem> {
+    let workspace = App::workspace_id(&workspace)?;
+    Ok(axum::Json(app.show_link(&workspace, &code).await?.into()))
+}

@@ -1,0 +1,173 @@
+//! A link on the wire, and the request for one.
+
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+
+use crate::api::time::Time;
+use crate::app::{LinkRequest, ShownLink};
+use crate::code::canonicalise;
+use crate::link::Strategy;
+
+/// How a code is made.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum StrategyName {
+    /// From the URL and the workspace: the same input always gives the same code.
+    Deterministic,
+    /// From a scrambled counter.
+    Counter,
+    /// From the operating system's random generator.
+    Random,
+    /// Chosen by the caller.
+    Custom,
+}
+
+impl From<Strategy> for StrategyName {
+    fn from(strategy: Strategy) -> Self {
+        match strategy {
+            Strategy::Deterministic => Self::Deterministic,
+            Strategy::Counter => Self::Counter,
+            Strategy::Random => Self::Random,
+            Strategy::Custom => Self::Custom,
+        }
+    }
+}
+
+impl From<StrategyName> for Strategy {
+    fn from(name: StrategyName) -> Self {
+        match name {
+            StrategyName::Deterministic => Self::Deterministic,
+            StrategyName::Counter => Self::Counter,
+            StrategyName::Random => Self::Random,
+            StrategyName::Custom => Self::Custom,
+        }
+    }
+}
+
+/// A link.
+#[derive(Clone, Debug, Serialize, ToSchema)]
+pub(crate) struct LinkBody {
+    /// Its number.
+    id: i64,
+    /// The workspace it belongs to.
+    workspace: String,
+    /// Its code.
+    short_code: String,
+    /// The shortest address that leads to it.
+    #[schema(format = "uri")]
+    short_url: String,
+    /// Where it leads, exactly as it was sent.
+    original_url: String,
+    /// The canonical form of the target: the key for "same URL".
+    #[schema(format = "uri")]
+    normalized_url: String,
+    /// How its code was made.
+    strategy: StrategyName,
+    /// `PERMANENT`, or `TEMPORARY` for a link without an owner.
+    #[schema(pattern = "^(PERMANENT|TEMPORARY)$")]
+    link_type: &'static str,
+    /// `ACTIVE`, `EXPIRED` or `DELETED`.
+    #[schema(pattern = "^(ACTIVE|EXPIRED|DELETED)$")]
+    status: &'static str,
+    /// A name for people.
+    title: Option<String>,
+    /// Words to find it by.
+    tags: Vec<String>,
+    /// When it was made.
+    created_at: Time,
+    /// When it was last changed.
+    updated_at: Time,
+    /// From when on it answers 410.
+    expires_at: Option<Time>,
+    /// Redirects so far, up to about a second ago.
+    redirect_count: i64,
+    /// Their mean latency on the server, in milliseconds.
+    avg_redirect_ms: f64,
+    /// The latest of them.
+    last_redirect_at: Option<Time>,
+    /// How often it may be followed in a UTC calendar month; 0: any number of times.
+    hit_limit: i64,
+    /// How often it was followed in this month.
+    hits_this_month: i64,
+    /// What the target said when it was last checked.
+    destination_status: Option<String>,
+    /// When the target was last checked.
+    last_checked_at: Option<Time>,
+    /// 301, 302, 307 or 308.
+    redirect_status: u16,
+}
+
+impl From<ShownLink> for LinkBody {
+    fn from(shown: ShownLink) -> Self {
+        let link = shown.link;
+        // What is stored was canonical once; the target itself is the honest answer if not.
+        let normalized_url = canonicalise(&link.target)
+            .map_or_else(|_| link.target.clone(), crate::code::Canonical::into_string);
+        Self {
+            id: link.id.0,
+            workspace: link.workspace.to_string(),
+            short_code: link.code.to_string(),
+            short_url: shown.short_url,
+            original_url: link.target,
+            normalized_url,
+            strategy: link.strategy.into(),
+            link_type: "PERMANENT",
+            status: shown.status.as_str(),
+            title: link.title,
+            tags: link.tags,
+            created_at: link.created_at.into(),
+            updated_at: link.updated_at.into(),
+            expires_at: link.expires_at.map(Time::from),
+            redirect_count: link.redirect_count,
+            avg_redirect_ms: link.avg_redirect_ms,
+            last_redirect_at: link.last_redirect_at.map(Time::from),
+            hit_limit: shown.hit_limit,
+            hits_this_month: shown.hits_this_month,
+            destination_status: None,
+            last_checked_at: None,
+            redirect_status: link.redirect_status,
+        }
+    }
+}
+
+/// A link to be made.
+#[derive(Clone, Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct NewLinkBody {
+    /// Where it should lead: an http or https URL of at most 8,192 bytes.
+    #[schema(example = "https://example.com/spring-sale?utm_source=poster")]
+    original_url: String,
+    /// A code of your choice, instead of a generated one.
+    #[schema(pattern = "^[A-Za-z0-9_-]{3,64}$", nullable)]
+    custom_code: Option<String>,
+    /// How to make the code, if not as the workspace does.
+    strategy: Option<StrategyName>,
+    /// From when on it should answer 410.
+    expires_at: Option<Time>,
+    /// A name for people.
+    #[schema(max_length = 200)]
+    title: Option<String>,
+    /// Words to find it by.
+    #[schema(max_items = 20)]
+    tags: Option<Vec<String>>,
+    /// How often it may be followed in a UTC calendar month; 0: any number of times.
+    #[schema(minimum = 0)]
+    hit_limit: Option<i64>,
+    /// 301, 302 (if you say nothing), 307 or 308.
+    redirect_status: Option<u16>,
+}
+
+impl From<NewLinkBody> for LinkRequest {
+    fn from(body: NewLinkBody) -> Self {
+        Self {
+            original_url: body.original_url,
+            custom_code: body.custom_code,
+            strategy: body.strategy.map(Strategy::from),
+            expires_at: body.expires_at.map(Into::into),
+            title: body.title,
+            tags: body.tags.unwrap_or_default(),
+            hit_limit: body.hit_limit,
+            redirect_status: body.redirect_status,
+        }
+    }
+}

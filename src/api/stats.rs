@@ -1,0 +1,33 @@
+//! `GET /api/v1/stats`: the platform's totals, for everybody.
+
+use std::sync::Arc;
+
+use axum::extract::State;
+use serde::Serialize;
+use utoipa::ToSchema;
+
+use crate::app::App;
+use crate::problem::{Problem, Problems};
+
+/// The platform's totals.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct StatsBody {
+    /// Links that redirect.
+    total_links: i64,
+    /// All redirects ever.
+    total_redirects: i64,
+    /// Their mean latency on the server, in milliseconds.
+    avg_redirect_ms: f64,
+}
+
+/// The platform's totals.
+#[utoipa::path(get, path = "/api/v1/stats", tag = "platform",
+    responses((status = 200, description = "The totals.", body = StatsBody), Problems))]
+pub(crate) async fn stats(State(app): State<Arc<App>>) -> Result<axum::Json<StatsBody>, Problem> {
+    let stats = app.stats().await?;
+    Ok(axum::Json(StatsBody {
+        total_links: stats.live_links,
+        total_redirects: stats.redirects,
+        avg_redirect_ms: stats.mean_ms,
+    }))
+}

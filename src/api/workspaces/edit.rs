@@ -1,0 +1,42 @@
+//! `PATCH /api/v1/workspaces/{workspace}`: change a workspace.
+
+use std::sync::Arc;
+
+use axum::extract::State;
+use serde::Deserialize;
+use utoipa::ToSchema;
+
+use crate::api::input::{Json, Names, change};
+use crate::api::workspaces::{WorkspaceBody, WorkspaceStrategy};
+use crate::app::{App, Change, WorkspacePatch};
+use crate::link::Strategy;
+use crate::problem::{Problem, Problems};
+
+/// What to change; what is not there stays, what is null is taken away.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct EditWorkspaceBody {
+    /// How its new links get their codes. Codes that exist stay.
+    strategy: Option<WorkspaceStrategy>,
+    /// Hits a month for each of its links; 0: any number; null: what the server says.
+    #[serde(default, deserialize_with = "change")]
+    #[schema(value_type = Option<i64>, minimum = 0)]
+    hit_limit: Change<Option<i64>>,
+}
+
+/// Change a workspace.
+#[utoipa::path(patch, path = "/api/v1/workspaces/{workspace}", tag = "workspaces",
+    params(("workspace" = String, Path, description = "The workspace's id.")),
+    request_body = EditWorkspaceBody,
+    responses((status = 200, description = "The changed workspace.", body = WorkspaceBody),
+        Problems))]
+pub(crate) async fn edit(
+    State(app): State<Arc<App>>,
+    Names(workspace): Names<String>,
+    Json(body): Json<EditWorkspaceBody>,
+) -> Result<axum::Json<WorkspaceBody>, Problem> {
+    let workspace = App::workspace_id(&workspace)?;
+    let patch =
+        WorkspacePatch { strategy: body.strategy.map(Strategy::from), hit_limit: body.hit_limit };
+    Ok(axum::Json(app.edit_workspace(&workspace, &patch).await?.into()))
+}

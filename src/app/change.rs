@@ -1,0 +1,21 @@
+//! One field of a change: left as it is, or set to something, which may be nothing.
+
+/// What to do with a field.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum Change<T> {
+    /// Leave it as it is.
+    #[default]
+    Keep,
+    /// Set it to this.
+    To(T),
+}
+
+impl<T> Change<T> {
+    /// The same change of something made from it.
+    pub fn map<U>(self, make: impl FnOnce(T) -> U) -> Change<U> {
+        match self {
+            Self::Keep => Change::Keep,
+            Self::To(value) => Change::To(make(value)),
+        }
+    }
+}

@@ -1,0 +1,265 @@
+//! Making links: one or a thousand, the same way.
+//!
+//! Each draft tries its code; the store's unique indexes decide. A draft that found its code or its
+//! URL taken looks at who has it: the same link (then that one is the answer), a dead link of the
+//! same URL (then it comes back), or another link (then the next code is tried). All that are
+//! left try again together, a bounded number of times.
+
+use std::collections::HashMap;
+
+use crate::app::draft::Draft;
+use crate::app::{App, AppError, ShownLink};
+use crate::clock::Timestamp;
+use crate::code::{Code, WorkspaceId};
+use crate::link::{Link, LinkId, Status, Strategy};
+use crate::store::{Error, Inserted, NewLink, Placed, Workspace};
+
+/// Rounds after which a batch that still finds its codes taken is given up: more than any strategy
+/// has attempts, with room for races.
+const ROUNDS: u32 = 24;
+
+/// What a caller asks for.
+#[derive(Clone, Debug, Default)]
+pub struct LinkRequest {
+    /// Where the link should lead.
+    pub original_url: String,
+    /// A code of the caller's choice.
+    pub custom_code: Option<String>,
+    /// How to make the code, if not as the workspace does.
+    pub strategy: Option<Strategy>,
+    /// From when on it should be gone.
+    pub expires_at: Option<Timestamp>,
+    /// A name for people.
+    pub title: Option<String>,
+    /// Words to find it by.
+    pub tags: Vec<String>,
+    /// Hits a month; 0: any number.
+    pub hit_limit: Option<i64>,
+    /// 301, 302, 307 or 308.
+    pub redirect_status: Option<u16>,
+}
+
+/// A link that was asked for.
+#[derive(Clone, Debug)]
+pub struct Created {
+    /// The link.
+    pub link: ShownLink,
+    /// Whether it was made just now.
+    pub is_new: bool,
+}
+
+/// Where a request of a batch stands.
+enum Slot {
+    Pending(Box<Draft>),
+    /// The same as an earlier one of the batch.
+    SameAs(usize),
+    Done(Box<Link>, bool),
+    Refused(AppError),
+}
+
+impl App {
+    /// Make one link.
+    pub async fn create_link(
+        &self,
+        workspace: &WorkspaceId,
+        request: &LinkRequest,
+    ) -> Result<Created, AppError> {
+        let mut results =
+            self.create_links(workspace, std::slice::from_ref(request), false).await?;
+        results.pop().unwrap_or(Err(AppError::NoFreeCode(0)))
+    }
+
+    /// Make links; for each its own result, in order. With `all_or_none` nothing is stored unless
+    /// every one succeeds.
+    pub async fn create_links(
+        &self,
+        workspace: &WorkspaceId,
+        requests: &[LinkRequest],
+        all_or_none: bool,
+    ) -> Result<Vec<Result<Created, AppError>>, AppError> {
+        let workspace = self.ensure_workspace(workspace).await?;
+        let now = self.parts.clock.now();
+        let mut slots = Vec::with_capacity(requests.len());
+        for request in requests {
+            slots.push(match Draft::check(self, &workspace, request, now) {
+                Ok(draft) => Slot::Pending(Box::new(draft)),
+                Err(error) => Slot::Refused(error),
+            });
+        }
+        let ids = self.link_ids.take(&self.parts.store, requests.len()).await?;
+        for (slot, id) in slots.iter_mut().zip(ids) {
+            if let Slot::Pending(draft) = slot {
+                draft.link.id = LinkId(id);
+                if let Err(error) = draft.next_code(self, false).await {
+                    *slot = Slot::Refused(error);
+                }
+            }
+        }
+        for _ in 0..ROUNDS {
+            self.part_twins(&mut slots).await;
+            let refused = slots.iter().any(|slot| matches!(slot, Slot::Refused(_)));
+            if all_or_none && refused {
+                break;
+            }
+            if !self.store_pending(&mut slots, all_or_none).await? {
+                break;
+            }
+        }
+        Ok(self.results(&workspace, slots))
+    }
+
+    /// Of two drafts of a batch that ask for the same code, let one go first.
+    async fn part_twins(&self, slots: &mut [Slot]) {
+        let mut codes: HashMap<Code, usize> = HashMap::new();
+        for at in 0..slots.len() {
+            while let Some(Slot::Pending(draft)) = slots.get(at) {
+                let Some(&first) = codes.get(draft.code()) else {
+                    codes.insert(draft.code().clone(), at);
+                    break;
+                };
+                let same = match slots.get(first) {
+                    Some(Slot::Pending(other)) => {
+                        other.link.canonical_hash == draft.link.canonical_hash
+                            && other.link.strategy == draft.link.strategy
+                    }
+                    _ => false,
+                };
+                let Some(slot) = slots.get_mut(at) else { break };
+                let Slot::Pending(draft) = slot else { break };
+                if same {
+                    *slot = Slot::SameAs(first);
+                } else if let Err(error) = draft.next_code(self, true).await {
+                    *slot = Slot::Refused(error);
+                }
+            }
+        }
+    }
+
+    /// One round: store what is pending, and look into what was in the way. `false` when nothing
+    /// is pending any more.
+    async fn store_pending(&self, slots: &mut [Slot], all_or_none: bool) -> Result<bool, AppError> {
+        let mut pending = Vec::new();
+        let mut links: Vec<NewLink> = Vec::new();
+        for (at, slot) in slots.iter().enumerate() {
+            if let Slot::Pending(draft) = slot {
+                pending.push(at);
+                links.push(draft.link.clone());
+            }
+        }
+        if pending.is_empty() {
+            return Ok(false);
+        }
+        let missed: Vec<usize> = match self.parts.store.insert_links(&links, all_or_none).await? {
+            Inserted::Undone(missed) => {
+                missed.into_iter().filter_map(|at| pending.get(at).copied()).collect()
+            }
+            Inserted::Stored(placed) => {
+                let placed: Vec<(usize, Option<Placed>)> =
+                    pending.into_iter().zip(placed).collect();
+                self.settle(slots, &placed)
+            }
+        };
+        let more = !missed.is_empty();
+        for at in missed {
+            let Some(slot) = slots.get_mut(at) else { continue };
+            let Slot::Pending(draft) = slot else { continue };
+            match self.look_into(draft).await {
+                Ok(None) => {}
+                Ok(Some(existing)) => *slot = Slot::Done(Box::new(existing), false),
+                Err(AppError::Store(error)) => return Err(error.into()),
+                Err(error) => *slot = Slot::Refused(error),
+            }
+        }
+        Ok(more)
+    }
+
+    /// Mark what was stored; those that were not.
+    fn settle(&self, slots: &mut [Slot], placed: &[(usize, Option<Placed>)]) -> Vec<usize> {
+        let mut missed = Vec::new();
+        for (at, place) in placed {
+            let Some(slot) = slots.get_mut(*at) else { continue };
+            match (&slot, place) {
+                (Slot::Pending(draft), Some(place)) => {
+                    let link = draft.stored(*place);
+                    // A visitor may have asked for the address before there was a link.
+                    self.forget(&link);
+                    *slot = Slot::Done(Box::new(link), true);
+                }
+                _ => missed.push(*at),
+            }
+        }
+        missed
+    }
+
+    /// A draft was in somebody's way. `Some`: that link is the answer. `None`: the draft has been
+    /// changed, or the way is free by now, and it should try again.
+    async fn look_into(&self, draft: &mut Draft) -> Result<Option<Link>, AppError> {
+        let now = self.parts.clock.now();
+        let new = &draft.link;
+        if new.strategy == Strategy::Deterministic
+            && let Some(same) =
+                self.parts.store.find_same(&new.workspace, &new.canonical_hash).await?
+        {
+            return Ok(adopt(draft, same, now));
+        }
+        let Some(other) = self.parts.store.find_link(&new.workspace, &new.code).await? else {
+            // Gone again, or only the bare code on the main host was in the way.
+            return Ok(None);
+        };
+        if new.strategy == Strategy::Custom {
+            let dead = other.status(now) != Some(Status::Active);
+            if dead && other.canonical_hash == new.canonical_hash {
+                draft.revive(&other);
+                return Ok(None);
+            }
+            return if !dead && draft.is_same_as(&other) {
+                Ok(Some(other))
+            } else {
+                Err(AppError::CodeTaken)
+            };
+        }
+        metrics::counter!("kurz_code_collisions_total", "strategy" => new.strategy.as_str())
+            .increment(1);
+        tracing::warn!(
+            workspace = %new.workspace, code = %new.code, strategy = %new.strategy,
+            attempt = draft.attempt(), "a generated code is taken by another URL"
+        );
+        draft.next_code(self, true).await?;
+        Ok(None)
+    }
+
+    /// Drop what the cache knows about a link's addresses.
+    pub(super) fn forget(&self, link: &Link) {
+        self.parts.links.forget(link.code.as_str());
+        self.parts.links.forget(&format!("{}/{}", link.workspace, link.code));
+    }
+
+    fn results(&self, workspace: &Workspace, slots: Vec<Slot>) -> Vec<Result<Created, AppError>> {
+        let mut results: Vec<Result<Created, AppError>> = Vec::with_capacity(slots.len());
+        for slot in slots {
+            results.push(match slot {
+                Slot::Done(link, is_new) => match self.show(workspace, vec![*link]).pop() {
+                    Some(link) => Ok(Created { link, is_new }),
+                    None => Err(Error::Unavailable("the link was purged".to_owned()).into()),
+                },
+                Slot::SameAs(first) => match results.get(first) {
+                    Some(Ok(created)) => Ok(Created { is_new: false, ..created.clone() }),
+                    Some(Err(error)) => Err(error.clone()),
+                    None => Err(AppError::NoFreeCode(0)),
+                },
+                Slot::Refused(error) => Err(error),
+                Slot::Pending(draft) => Err(AppError::NoFreeCode(draft.attempt())),
+            });
+        }
+        results
+    }
+}
+
+/// A deterministic link of the same URL: the answer, or, if it is dead, what the draft becomes.
+fn adopt(draft: &mut Draft, same: Link, now: Timestamp) -> Option<Link> {
+    if same.status(now) == Some(Status::Active) {
+        return Some(same);
+    }
+    draft.revive(&same);
+    None
+}

@@ -1,0 +1,219 @@
+//! A link on its way into the store: what was asked for, checked, and the code that it tries next.
+
+use crate::app::create::LinkRequest;
+use crate::app::{App, AppError, FieldError};
+use crate::clock::Timestamp;
+use crate::code::{Canonical, Code, canonicalise, custom, deterministic, random};
+use crate::link::{Link, LinkId, Month, Strategy, limits, target};
+use crate::store::{NewLink, Placed, Workspace};
+
+/// A checked request.
+#[derive(Debug)]
+pub(super) struct Draft {
+    canonical: Canonical,
+    /// Which of its codes it tries.
+    attempt: u32,
+    /// What would be stored.
+    pub(super) link: NewLink,
+}
+
+impl Draft {
+    /// Check a request; nothing is stored if anything in it is wrong. `link.code` is the first
+    /// one to try, except for the counter strategy, whose codes come from [`Draft::next_code`].
+    pub(super) fn check(
+        app: &App,
+        workspace: &Workspace,
+        request: &LinkRequest,
+        now: Timestamp,
+    ) -> Result<Self, AppError> {
+        let mut errors = Vec::new();
+        let mut note = |error| errors.push(error);
+        let policy = &app.parts.policy;
+
+        let canonical = canonicalise(&request.original_url)
+            .map_err(|error| FieldError::new("original_url", error.code(), error))
+            .and_then(|canonical| {
+                target::check(&canonical, policy.private_targets)
+                    .map_err(|error| FieldError::new("original_url", error.code(), error))?;
+                Ok(canonical)
+            })
+            .map_err(&mut note);
+        let custom = request
+            .custom_code
+            .as_deref()
+            .map(|code| custom::parse(code, &app.parts.reserved))
+            .transpose()
+            .map_err(|error| note(FieldError::new("custom_code", error.code(), error)));
+        let title = check_title(request.title.as_deref()).map_err(&mut note);
+        let tags = check_tags(&request.tags).map_err(&mut note);
+        let hit_limit = check_hit_limit(request.hit_limit).map_err(&mut note);
+        let status = check_status(request.redirect_status.unwrap_or(302)).map_err(&mut note);
+        let expires_at = check_expiry(request.expires_at, now).map_err(&mut note);
+        if request.strategy == Some(Strategy::Custom) && request.custom_code.is_none() {
+            let detail = "the strategy custom needs a custom_code";
+            note(FieldError::new("custom_code", "code-missing", detail));
+        }
+        let (
+            Ok(canonical),
+            Ok(custom),
+            Ok(title),
+            Ok(tags),
+            Ok(hit_limit),
+            Ok(redirect_status),
+            Ok(expires_at),
+            true,
+        ) = (canonical, custom, title, tags, hit_limit, status, expires_at, errors.is_empty())
+        else {
+            return Err(AppError::Invalid(errors));
+        };
+
+        let strategy = match custom {
+            Some(_) => Strategy::Custom,
+            None => request.strategy.unwrap_or(workspace.strategy),
+        };
+        let life = policy.counter_ttl.filter(|_| strategy == Strategy::Counter);
+        let link = NewLink {
+            id: LinkId(0),
+            workspace: workspace.id.clone(),
+            // Every strategy but custom replaces it before the first try.
+            code: custom.unwrap_or_else(|| deterministic::code(&canonical, &workspace.id, 0)),
+            strategy,
+            target: kept_target(&request.original_url),
+            canonical_hash: canonical.sha256(),
+            title,
+            tags,
+            redirect_status,
+            hit_limit,
+            created_at: now,
+            expires_at: expires_at.or_else(|| life.map(|life| now.plus(life))),
+            wants_main: app.parts.hosts.of_workspace(&workspace.id).is_empty(),
+            revive: false,
+        };
+        Ok(Self { canonical, attempt: 0, link })
+    }
+
+    /// Choose the first code, or after a clash the next one.
+    pub(super) async fn next_code(&mut self, app: &App, clashed: bool) -> Result<(), AppError> {
+        loop {
+            let most = match self.link.strategy {
+                Strategy::Custom if clashed => return Err(AppError::CodeTaken),
+                Strategy::Custom => return Ok(()),
+                Strategy::Deterministic => deterministic::ATTEMPTS,
+                Strategy::Random | Strategy::Counter => random::ATTEMPTS,
+            };
+            if self.attempt == most {
+                return Err(AppError::NoFreeCode(most));
+            }
+            self.link.code = match self.link.strategy {
+                Strategy::Deterministic => {
+                    deterministic::code(&self.canonical, &self.link.workspace, self.attempt)
+                }
+                Strategy::Counter => {
+                    let store = &app.parts.store;
+                    let numbers = app.code_counter.take(store, 1).await?;
+                    let number = numbers.first().copied().unwrap_or_default();
+                    app.parts.scrambler.code(u128::try_from(number).unwrap_or_default())
+                }
+                _ => random::code(&mut |bytes| app.parts.entropy.fill(bytes)),
+            };
+            self.attempt += 1;
+            // A generated code may spell the name of a page by chance.
+            if !app.parts.reserved.contains(self.link.code.as_str()) {
+                return Ok(());
+            }
+        }
+    }
+
+    /// What is known about a clash: which code, on which attempt.
+    pub(super) fn attempt(&self) -> u32 {
+        self.attempt
+    }
+
+    /// Whether `link`, under the code this draft asks for, is what the draft would become.
+    pub(super) fn is_same_as(&self, link: &Link) -> bool {
+        self.link.canonical_hash == link.canonical_hash
+            && fragment(&self.link.target) == fragment(&link.target)
+    }
+
+    /// The link, once it is stored.
+    pub(super) fn stored(&self, placed: Placed) -> Link {
+        let new = &self.link;
+        Link {
+            id: placed.id,
+            workspace: new.workspace.clone(),
+            code: new.code.clone(),
+            strategy: new.strategy,
+            target: new.target.clone(),
+            canonical_hash: new.canonical_hash,
+            title: new.title.clone(),
+            tags: new.tags.clone(),
+            redirect_status: new.redirect_status,
+            hit_limit: new.hit_limit,
+            created_at: new.created_at,
+            updated_at: new.created_at,
+            expires_at: new.expires_at,
+            deleted_at: None,
+            purged_at: None,
+            main_since: placed.main_since,
+            version: 1,
+            redirect_count: 0,
+            avg_redirect_ms: 0.0,
+            last_redirect_at: None,
+            month: Month::of(new.created_at),
+            month_hits: 0,
+        }
+    }
+
+    /// Become the dead link of the same URL again.
+    pub(super) fn revive(&mut self, dead: &Link) {
+        self.link.id = dead.id;
+        self.link.code = dead.code.clone();
+        self.link.revive = true;
+    }
+
+    /// The code, as a key to compare with.
+    pub(super) fn code(&self) -> &Code {
+        &self.link.code
+    }
+}
+
+pub(super) fn check_title(title: Option<&str>) -> Result<Option<String>, FieldError> {
+    limits::title(title.unwrap_or_default())
+        .map_err(|error| FieldError::new("title", error.code(), error))
+}
+
+pub(super) fn check_tags(tags: &[String]) -> Result<Vec<String>, FieldError> {
+    limits::tags(tags).map_err(|error| FieldError::new("tags", error.code(), error))
+}
+
+pub(super) fn check_hit_limit(limit: Option<i64>) -> Result<Option<i64>, FieldError> {
+    let checked = limit.map(limits::hit_limit).transpose();
+    checked.map_err(|error| FieldError::new("hit_limit", error.code(), error))
+}
+
+pub(super) fn check_status(status: u16) -> Result<u16, FieldError> {
+    limits::redirect_status(status)
+        .map_err(|error| FieldError::new("redirect_status", error.code(), error))
+}
+
+pub(super) fn check_expiry(
+    expires_at: Option<Timestamp>,
+    now: Timestamp,
+) -> Result<Option<Timestamp>, FieldError> {
+    if expires_at.is_some_and(|end| end <= now) {
+        let detail = "expires_at must be in the future";
+        return Err(FieldError::new("expires_at", "expires-at-past", detail));
+    }
+    Ok(expires_at)
+}
+
+/// The target as it was sent. Only NUL, which PostgreSQL cannot hold and which can stand nowhere
+/// but around the URL, is taken off, with the space beside it.
+pub(super) fn kept_target(url: &str) -> String {
+    let kept = if url.contains('\0') { url.trim_matches(|c: char| c <= ' ') } else { url };
+    kept.to_owned()
+}
+
+fn fragment(url: &str) -> Option<&str> {
+    url.trim_matches(|c: char| c <= ' ').split_once('#').map(|(_, fragment)| fragment)
+}

@@ -1,0 +1,131 @@
+//! Changing links: edit, delete, restore.
+
+use crate::app::draft::{
+    check_expiry, check_hit_limit, check_status, check_tags, check_title, kept_target,
+};
+use crate::app::{App, AppError, Change, FieldError, Missing, ShownLink};
+use crate::clock::Timestamp;
+use crate::code::{WorkspaceId, canonicalise};
+use crate::link::{Link, Status, Strategy, target};
+use crate::store::LinkEdit;
+
+/// How often an edit is made again on a link that somebody else changed meanwhile.
+const TRIES: u32 = 5;
+
+/// What to change about a link.
+#[derive(Clone, Debug, Default)]
+pub struct LinkPatch {
+    /// Where it leads.
+    pub original_url: Option<String>,
+    /// A name for people.
+    pub title: Change<Option<String>>,
+    /// Words to find it by.
+    pub tags: Option<Vec<String>>,
+    /// From when on it is gone.
+    pub expires_at: Change<Option<Timestamp>>,
+    /// Hits a month; `None`: what the workspace says.
+    pub hit_limit: Change<Option<i64>>,
+    /// 301, 302, 307 or 308.
+    pub redirect_status: Option<u16>,
+}
+
+impl App {
+    /// Change a link. Its code stays.
+    pub async fn edit_link(
+        &self,
+        workspace: &WorkspaceId,
+        code: &str,
+        patch: &LinkPatch,
+    ) -> Result<ShownLink, AppError> {
+        let workspace = self.workspace(workspace).await?;
+        for _ in 0..TRIES {
+            let link = self.find_link(&workspace.id, code).await?;
+            let now = self.parts.clock.now();
+            if link.status(now) == Some(Status::Deleted) {
+                return Err(AppError::NotFound(Missing::Link));
+            }
+            let edit = self.apply(&link, patch, now)?;
+            if self.parts.store.edit_link(&link, &edit, now).await? {
+                self.forget(&link);
+                return self.show_link(&workspace.id, code).await;
+            }
+        }
+        Err(AppError::ChangedMeanwhile)
+    }
+
+    /// Delete a link. It is gone from lists and redirects at once, and can be restored.
+    pub async fn delete_link(&self, workspace: &WorkspaceId, code: &str) -> Result<(), AppError> {
+        self.workspace(workspace).await?;
+        let link = self.find_link(workspace, code).await?;
+        let deleted = self.parts.store.delete_link(link.id, self.parts.clock.now()).await?;
+        self.forget(&link);
+        if deleted { Ok(()) } else { Err(AppError::NotFound(Missing::Link)) }
+    }
+
+    /// Bring a deleted link back.
+    pub async fn restore_link(
+        &self,
+        workspace: &WorkspaceId,
+        code: &str,
+    ) -> Result<ShownLink, AppError> {
+        self.workspace(workspace).await?;
+        let link = self.find_link(workspace, code).await?;
+        let restored = self.parts.store.restore_link(link.id, self.parts.clock.now()).await?;
+        self.forget(&link);
+        if !restored {
+            return Err(AppError::NotDeleted);
+        }
+        self.show_link(workspace, code).await
+    }
+
+    /// What the link is to be.
+    fn apply(&self, link: &Link, patch: &LinkPatch, now: Timestamp) -> Result<LinkEdit, AppError> {
+        let mut edit = LinkEdit {
+            strategy: link.strategy,
+            target: link.target.clone(),
+            canonical_hash: link.canonical_hash,
+            title: link.title.clone(),
+            tags: link.tags.clone(),
+            redirect_status: link.redirect_status,
+            hit_limit: link.hit_limit,
+            expires_at: link.expires_at,
+        };
+        let mut errors = Vec::new();
+        let mut note = |result: Result<(), FieldError>| errors.extend(result.err());
+        if let Some(url) = &patch.original_url {
+            note(self.retarget(&mut edit, url));
+        }
+        if let Change::To(title) = &patch.title {
+            note(check_title(title.as_deref()).map(|title| edit.title = title));
+        }
+        if let Some(tags) = &patch.tags {
+            note(check_tags(tags).map(|tags| edit.tags = tags));
+        }
+        if let Change::To(end) = patch.expires_at {
+            note(check_expiry(end, now).map(|end| edit.expires_at = end));
+        }
+        if let Change::To(limit) = patch.hit_limit {
+            note(check_hit_limit(limit).map(|limit| edit.hit_limit = limit));
+        }
+        if let Some(status) = patch.redirect_status {
+            note(check_status(status).map(|status| edit.redirect_status = status));
+        }
+        if errors.is_empty() { Ok(edit) } else { Err(AppError::Invalid(errors)) }
+    }
+
+    fn retarget(&self, edit: &mut LinkEdit, url: &str) -> Result<(), FieldError> {
+        let canonical = canonicalise(url)
+            .map_err(|error| FieldError::new("original_url", error.code(), error))?;
+        target::check(&canonical, self.parts.policy.private_targets)
+            .map_err(|error| FieldError::new("original_url", error.code(), error))?;
+        let hash = canonical.sha256();
+        if hash != edit.canonical_hash && edit.strategy == Strategy::Deterministic {
+            // The code no longer follows from the URL: from here on it is a code like one that
+            // was chosen, and the old URL is free to get a link again.
+            edit.strategy = Strategy::Custom;
+        }
+        edit.canonical_hash = hash;
+        edit.target = kept_target(url);
+        Ok(())
+    }
+}

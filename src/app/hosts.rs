@@ -1,0 +1,65 @@
+//! Hosts: the names a workspace's links answer on.
+
+use crate::app::{App, AppError, FieldError, Missing};
+use crate::code::{WorkspaceId, canonicalise};
+use crate::store::Host;
+
+/// Most hosts of one workspace.
+const MOST: usize = 100;
+
+impl App {
+    /// Give a host to a workspace. The first workspace to name it keeps it.
+    pub async fn add_host(&self, workspace: &WorkspaceId, name: &str) -> Result<Host, AppError> {
+        self.workspace(workspace).await?;
+        let host = Host {
+            host: self.host_name(name)?,
+            workspace: workspace.clone(),
+            created_at: self.parts.clock.now(),
+        };
+        if self.parts.store.list_hosts(workspace).await?.len() >= MOST {
+            let detail = format!("a workspace has at most {MOST} hosts");
+            return Err(FieldError::new("host", "hosts-too-many", detail).into());
+        }
+        if !self.parts.store.insert_host(&host).await? {
+            return Err(AppError::HostTaken);
+        }
+        self.parts.hosts.reload(&self.parts.store).await?;
+        Ok(host)
+    }
+
+    /// Take a host from a workspace.
+    pub async fn remove_host(&self, workspace: &WorkspaceId, name: &str) -> Result<(), AppError> {
+        self.workspace(workspace).await?;
+        let host = self.host_name(name).map_err(|_| AppError::NotFound(Missing::Host))?;
+        if !self.parts.store.delete_host(&host, workspace).await? {
+            return Err(AppError::NotFound(Missing::Host));
+        }
+        self.parts.hosts.reload(&self.parts.store).await?;
+        Ok(())
+    }
+
+    /// The hosts of a workspace, oldest first.
+    pub async fn list_hosts(&self, workspace: &WorkspaceId) -> Result<Vec<Host>, AppError> {
+        self.workspace(workspace).await?;
+        Ok(self.parts.store.list_hosts(workspace).await?)
+    }
+
+    /// The one spelling of a host: lower case, punycode, no dot at its end.
+    fn host_name(&self, name: &str) -> Result<String, AppError> {
+        let refused = |detail: &str| FieldError::new("host", "host-invalid", detail);
+        let name = name.strip_suffix('.').unwrap_or(name);
+        // The rules for hosts are those of URLs.
+        let canonical = canonicalise(&format!("https://{name}/"))
+            .map_err(|error| refused(&error.to_string()))?;
+        let host = canonical.host();
+        let alone = canonical.as_str() == format!("https://{host}/");
+        let named = host.contains('.') && !host.ends_with(|last: char| last.is_ascii_digit());
+        if !alone || !named || host.starts_with('[') || host.len() > 253 {
+            return Err(refused("a host is a name such as go.example.com, without a port").into());
+        }
+        if host == self.parts.policy.public_url.host() {
+            return Err(refused("this is the main host, which belongs to nobody alone").into());
+        }
+        Ok(host.to_owned())
+    }
+}

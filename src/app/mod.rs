@@ -1,0 +1,121 @@
+//! What kurz does, whoever asks: the API, the pages, the command line. Knows no HTTP and no SQL.
+
+mod address;
+mod change;
+mod create;
+mod draft;
+mod edit;
+mod error;
+mod hosts;
+mod list;
+mod numbers;
+mod show;
+mod stats;
+mod workspaces;
+
+pub use change::Change;
+pub use create::{Created, LinkRequest};
+pub use edit::LinkPatch;
+pub use error::{AppError, FieldError, Missing};
+pub use list::{LinkFilter, LinkPage};
+pub use show::ShownLink;
+pub use stats::Stats;
+pub use workspaces::{MAIN, ShownWorkspace, WorkspacePage, WorkspacePatch};
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use crate::cache::{Hosts, LinkCache};
+use crate::clock::Clock;
+use crate::code::Reserved;
+use crate::code::counter::Scrambler;
+use crate::config::PublicUrl;
+use crate::entropy::Entropy;
+use crate::record::Recorder;
+pub use crate::store::{Host, Workspace};
+
+use crate::store::Store;
+
+use numbers::Numbers;
+
+/// What an operator may choose about links.
+#[derive(Clone, Debug)]
+pub struct Policy {
+    /// Where kurz is reached from outside.
+    pub public_url: PublicUrl,
+    /// Hits a month for a link whose workspace says nothing; 0: any number.
+    pub hit_limit: u64,
+    /// How long a counter link lives; `None`: for good.
+    pub counter_ttl: Option<Duration>,
+    /// Whether targets in private networks are welcome.
+    pub private_targets: bool,
+}
+
+/// The parts that the program is made of.
+#[derive(Debug)]
+pub struct Parts {
+    /// Where everything is kept.
+    pub store: Arc<Store>,
+    /// Links in memory.
+    pub links: Arc<LinkCache>,
+    /// Hosts in memory.
+    pub hosts: Arc<Hosts>,
+    /// Redirects that are not written yet.
+    pub recorder: Arc<Recorder>,
+    /// Words that are pages, not codes.
+    pub reserved: Arc<Reserved>,
+    /// Turns a counter into a code.
+    pub scrambler: Scrambler,
+    /// What time it is.
+    pub clock: Clock,
+    /// Random bytes.
+    pub entropy: Entropy,
+    /// The operator's choices.
+    pub policy: Policy,
+}
+
+/// The program behind every interface.
+#[derive(Debug)]
+pub struct App {
+    parts: Parts,
+    link_ids: Numbers,
+    code_counter: Numbers,
+    stats: stats::Cached,
+}
+
+impl App {
+    /// Put the parts together, and see to it that the workspace `main` exists.
+    pub async fn new(parts: Parts) -> Result<Self, AppError> {
+        let app = Self {
+            parts,
+            link_ids: Numbers::new("link", 10_000),
+            code_counter: Numbers::new("code", 1_000),
+            stats: stats::Cached::default(),
+        };
+        app.ensure_workspace(&workspaces::main_id()).await?;
+        app.parts.hosts.reload(&app.parts.store).await?;
+        Ok(app)
+    }
+
+    /// Whether the store answers; if not, it is logged here.
+    pub async fn check_store(&self) -> Result<(), AppError> {
+        let answer = self.parts.store.ping().await;
+        answer.inspect_err(|error| tracing::warn!(%error, "the store does not answer"))?;
+        Ok(())
+    }
+
+    /// Links in memory and about how many bytes they take.
+    pub fn cache_size(&self) -> (usize, u64) {
+        self.parts.links.size()
+    }
+
+    /// How many links have redirects that are not written yet.
+    pub fn unwritten(&self) -> usize {
+        self.parts.recorder.waiting()
+    }
+
+    /// Write the redirects that gathered in memory.
+    pub async fn flush(&self) -> Result<usize, AppError> {
+        Ok(self.parts.recorder.flush(&self.parts.store).await?)
+    }
+}

@@ -1,0 +1,39 @@
+//! Numbers that nobody else has, taken from the store a block at a time.
+
+use std::ops::Range;
+
+use tokio::sync::Mutex;
+
+use crate::store::{Error, Store};
+
+/// What is left of the block in hand.
+#[derive(Debug)]
+pub(super) struct Numbers {
+    name: &'static str,
+    block: i64,
+    left: Mutex<Range<i64>>,
+}
+
+impl Numbers {
+    /// Numbers of the store's counter `name`, `block` at a time.
+    pub(super) fn new(name: &'static str, block: i64) -> Self {
+        Self { name, block, left: Mutex::new(0..0) }
+    }
+
+    /// `count` fresh numbers, growing but perhaps with gaps.
+    pub(super) async fn take(&self, store: &Store, count: usize) -> Result<Vec<i64>, Error> {
+        let mut numbers = Vec::with_capacity(count);
+        let mut left = self.left.lock().await;
+        while numbers.len() < count {
+            if let Some(number) = left.next() {
+                numbers.push(number);
+            } else {
+                let wanted = i64::try_from(count - numbers.len()).unwrap_or(i64::MAX);
+                let block = self.block.max(wanted);
+                let first = store.take_numbers(self.name, block).await?;
+                *left = first..first.saturating_add(block);
+            }
+        }
+        Ok(numbers)
+    }
+}

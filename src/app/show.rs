@@ -1,0 +1,80 @@
+//! A link as people see it: with its address, its state and the limit that holds for it.
+
+use crate::app::address::short_url;
+use crate::app::{App, AppError, Missing};
+use crate::code::{Code, WorkspaceId};
+use crate::link::{Link, Status};
+use crate::store::Workspace;
+
+/// A link and what follows from it at this moment.
+#[derive(Clone, Debug)]
+pub struct ShownLink {
+    /// The link.
+    pub link: Link,
+    /// Where it answers.
+    pub short_url: String,
+    /// Where it stands.
+    pub status: Status,
+    /// Hits a month; 0: any number.
+    pub hit_limit: i64,
+    /// Redirects in the present month.
+    pub hits_this_month: i64,
+}
+
+impl App {
+    /// A link that exists, deleted ones included.
+    pub(super) async fn find_link(
+        &self,
+        workspace: &WorkspaceId,
+        code: &str,
+    ) -> Result<Link, AppError> {
+        let missing = AppError::NotFound(Missing::Link);
+        let Some(code) = Code::parse(code) else { return Err(missing) };
+        let found = self.parts.store.find_link(workspace, &code).await?;
+        found.filter(|link| link.purged_at.is_none()).ok_or(missing)
+    }
+
+    /// A link, to look at. Deleted ones are shown as such: they can still be restored.
+    pub async fn show_link(
+        &self,
+        workspace: &WorkspaceId,
+        code: &str,
+    ) -> Result<ShownLink, AppError> {
+        let workspace = self.workspace(workspace).await?;
+        let link = self.find_link(&workspace.id, code).await?;
+        let shown = self.show(&workspace, vec![link]).pop();
+        shown.ok_or(AppError::NotFound(Missing::Link))
+    }
+
+    /// The link behind a short address, if it can be followed: for the preview.
+    pub async fn preview(&self, key: &str) -> Result<ShownLink, AppError> {
+        let missing = || AppError::NotFound(Missing::Link);
+        let place = self.parts.store.find_place(key).await?.ok_or_else(missing)?;
+        let workspace = WorkspaceId::parse(&place.workspace).ok_or_else(missing)?;
+        let shown = self.show_link(&workspace, &place.code).await?;
+        if shown.status == Status::Deleted { Err(missing()) } else { Ok(shown) }
+    }
+
+    /// The workspace of a host, if it has one.
+    pub fn workspace_of_host(&self, host: &str) -> Option<WorkspaceId> {
+        self.parts.hosts.workspace(host)
+    }
+
+    /// What follows from links of one workspace.
+    pub(super) fn show(&self, workspace: &Workspace, links: Vec<Link>) -> Vec<ShownLink> {
+        let hosts = self.parts.hosts.of_workspace(&workspace.id);
+        let now = self.parts.clock.now();
+        let default_limit = i64::try_from(self.parts.policy.hit_limit).unwrap_or(i64::MAX);
+        let show = |link: Link| {
+            let limit = link.hit_limit.or(workspace.hit_limit).unwrap_or(default_limit);
+            Some(ShownLink {
+                short_url: short_url(&self.parts.policy.public_url, &link, &hosts),
+                status: link.status(now)?,
+                hit_limit: limit,
+                hits_this_month: link.hits_this_month(now),
+                link,
+            })
+        };
+        links.into_iter().filter_map(show).collect()
+    }
+}

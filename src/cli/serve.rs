@@ -1,0 +1,93 @@
+//! `kurz serve`: the server.
+
+use std::path::{Path, PathBuf};
+
+use crate::cli::lines::print_line;
+use crate::cli::{Failure, logs};
+use crate::clock::Clock;
+use crate::config::{self, Config, Overrides};
+use crate::entropy::Entropy;
+use crate::server::program::Program;
+use crate::server::signals::Signals;
+
+const EXAMPLES: &str = "\
+Examples:
+  kurz serve                                         embedded SQLite, on 127.0.0.1:8080
+  kurz serve --listen 0.0.0.0:80 --store sqlite:///var/lib/kurz/kurz.db
+  KURZ_STORE=postgres://kurz@db/kurz kurz serve --open
+
+Every setting is also KURZ_NAME in the environment and a line in kurz.toml; see docs/CONFIG.md.";
+
+/// Serve links: redirects, the API and its documentation
+#[derive(Debug, clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub(super) struct Args {
+    /// No accounts: every caller may do everything
+    #[arg(long)]
+    open: bool,
+    /// Where to listen [default: 127.0.0.1:8080]
+    #[arg(long, value_name = "ADDRESS")]
+    listen: Option<String>,
+    /// Where links are kept [default: kurz.db, an SQLite file]
+    #[arg(long, value_name = "URL")]
+    store: Option<String>,
+    /// The settings' file [default: kurz.toml, if it is there]
+    #[arg(long, value_name = "FILE")]
+    config: Option<PathBuf>,
+}
+
+pub(super) fn run(args: &Args) -> Result<(), Failure> {
+    let mut overrides = Overrides::default();
+    overrides.file.clone_from(&args.config);
+    overrides.set("open", args.open.then_some("true"));
+    overrides.set("listen", args.listen.as_deref());
+    overrides.set("store", args.store.as_deref());
+    let config = Config::load(&overrides, config::environment()?, Path::new("."))?;
+    logs::init(&config.log)?;
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(1)
+        .enable_all()
+        .build()
+        .map_err(|error| Failure::Failed(format!("cannot start the runtime: {error}")))?;
+    runtime.block_on(serve(&config))
+}
+
+async fn serve(config: &Config) -> Result<(), Failure> {
+    let failed = |error: &dyn std::fmt::Display| Failure::Failed(error.to_string());
+    // Before anything is started: a signal that comes early is not lost.
+    let mut signals = Signals::listen().map_err(|error| failed(&error))?;
+    let program = Program::start(config, Clock::system(), Entropy::os())
+        .await
+        .map_err(|error| failed(&error))?;
+    warn_open(config);
+    if let Some(admin) = program.admin_address() {
+        print_line(&format!("admin on http://{admin}"))?;
+    }
+    print_line(&format!("listening on http://{}", program.address()))?;
+    let signal = signals.next().await;
+    tracing::info!(signal, "stopping: requests in flight may end");
+    tokio::select! {
+        done = program.shutdown() => done.map_err(|error| {
+            failed(&format!("the last redirect counts could not be written: {error}"))
+        }),
+        // Somebody who asks twice means it.
+        signal = signals.next() => Err(failed(&format!("stopped at once by a second {signal}"))),
+    }
+}
+
+/// Say loudly that anybody may do anything.
+fn warn_open(config: &Config) {
+    let how = if config.open {
+        "open mode (--open)"
+    } else {
+        "open mode, the only one until there are accounts (say --open to choose it)"
+    };
+    if config.net.listen.ip().is_loopback() {
+        tracing::warn!("{how}: everybody on this machine may make, change and delete every link");
+    } else {
+        tracing::warn!(
+            "{how}: EVERYBODY WHO REACHES {} may make, change and delete every link",
+            config.net.listen
+        );
+    }
+}

@@ -1,0 +1,3 @@
+//! Work that goes on beside the requests.
+
+pub mod flush;

@@ -1,0 +1,61 @@
+//! The decision at the heart of a redirect, apart from the quota: what a link's times say at one
+//! instant. The quota is asked only for a link that is live, since asking uses it up.
+
+use crate::clock::Timestamp;
+
+/// The times that decide.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Life {
+    /// From when on the link is gone.
+    pub expires_at: Option<Timestamp>,
+    /// When it was deleted.
+    pub deleted_at: Option<Timestamp>,
+    /// When it became a tombstone.
+    pub purged_at: Option<Timestamp>,
+}
+
+/// What the times say.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Decision {
+    /// Deleted or purged: as if it never was.
+    NotFound,
+    /// Its time is over.
+    Gone,
+    /// It may redirect, if its quota allows.
+    Live,
+}
+
+/// What a link with these times answers at `now`.
+pub fn decide(life: Life, now: Timestamp) -> Decision {
+    if life.deleted_at.is_some() || life.purged_at.is_some() {
+        Decision::NotFound
+    } else if life.expires_at.is_some_and(|end| now >= end) {
+        Decision::Gone
+    } else {
+        Decision::Live
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_checks_run_in_the_order_of_the_contract() {
+        let at = |ms| Some(Timestamp::from_ms(ms));
+        let now = Timestamp::from_ms(100);
+        let life = |expires_at, deleted_at, purged_at| Life { expires_at, deleted_at, purged_at };
+        let cases = [
+            (life(None, None, None), Decision::Live),
+            (life(at(101), None, None), Decision::Live),
+            (life(at(100), None, None), Decision::Gone),
+            (life(at(99), None, None), Decision::Gone),
+            (life(at(99), at(98), None), Decision::NotFound),
+            (life(None, at(200), None), Decision::NotFound),
+            (life(at(99), None, at(100)), Decision::NotFound),
+        ];
+        for (life, expected) in cases {
+            assert_eq!(decide(life, now), expected, "{life:?}");
+        }
+    }
+}

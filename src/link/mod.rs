@@ -1,0 +1,19 @@
+//! What a link is and how it lives. Pure: no I/O, no SQL, no HTTP types; time comes in as a
+//! parameter.
+
+pub mod decision;
+pub mod id;
+pub mod latency;
+pub mod limits;
+pub mod location;
+pub mod month;
+pub mod record;
+pub mod strategy;
+pub mod target;
+
+pub use decision::{Decision, decide};
+pub use id::LinkId;
+pub use latency::Latency;
+pub use month::Month;
+pub use record::{Link, Status};
+pub use strategy::Strategy;

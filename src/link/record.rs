@@ -1,0 +1,96 @@
+//! A link as it is stored, and what its times say about it.
+
+use crate::clock::Timestamp;
+use crate::code::{Code, WorkspaceId};
+use crate::link::{LinkId, Month, Strategy};
+
+/// A link with its counts.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Link {
+    /// Its number.
+    pub id: LinkId,
+    /// The workspace it belongs to.
+    pub workspace: WorkspaceId,
+    /// Its code.
+    pub code: Code,
+    /// How the code was made.
+    pub strategy: Strategy,
+    /// Where it leads, exactly as it was sent.
+    pub target: String,
+    /// SHA-256 of the target's canonical form.
+    pub canonical_hash: [u8; 32],
+    /// A name for people.
+    pub title: Option<String>,
+    /// Words to find it by, in the order given.
+    pub tags: Vec<String>,
+    /// 301, 302, 307 or 308.
+    pub redirect_status: u16,
+    /// Hits allowed in a month; 0: any number; `None`: what the workspace or the server says.
+    pub hit_limit: Option<i64>,
+    /// When it was made.
+    pub created_at: Timestamp,
+    /// When it was last changed.
+    pub updated_at: Timestamp,
+    /// From when on it is gone.
+    pub expires_at: Option<Timestamp>,
+    /// When it was deleted, while it can still be restored.
+    pub deleted_at: Option<Timestamp>,
+    /// When it became a tombstone: its code stays taken, everything else is gone.
+    pub purged_at: Option<Timestamp>,
+    /// Since when it holds its bare code on the main host.
+    pub main_since: Option<Timestamp>,
+    /// Grows with every change, so that a change made on an old copy is noticed.
+    pub version: i64,
+    /// Redirects so far.
+    pub redirect_count: i64,
+    /// Mean latency of the redirects, in milliseconds.
+    pub avg_redirect_ms: f64,
+    /// The latest redirect.
+    pub last_redirect_at: Option<Timestamp>,
+    /// The month that `month_hits` counts.
+    pub month: Month,
+    /// Redirects in that month.
+    pub month_hits: i64,
+}
+
+/// Where a link stands in its life.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Status {
+    /// It redirects.
+    Active,
+    /// Its time is over.
+    Expired,
+    /// Its owner deleted it.
+    Deleted,
+}
+
+impl Status {
+    /// The name on the wire.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Active => "ACTIVE",
+            Self::Expired => "EXPIRED",
+            Self::Deleted => "DELETED",
+        }
+    }
+}
+
+impl Link {
+    /// Where the link stands at `now`; `None` for a tombstone.
+    pub fn status(&self, now: Timestamp) -> Option<Status> {
+        if self.purged_at.is_some() {
+            None
+        } else if self.deleted_at.is_some() {
+            Some(Status::Deleted)
+        } else if self.expires_at.is_some_and(|end| now >= end) {
+            Some(Status::Expired)
+        } else {
+            Some(Status::Active)
+        }
+    }
+
+    /// Redirects in the month of `now`.
+    pub fn hits_this_month(&self, now: Timestamp) -> i64 {
+        if self.month == Month::of(now) { self.month_hits } else { 0 }
+    }
+}

@@ -1,0 +1,111 @@
+//! Every error code that leaves the house, with its status and what it means. `docs/ERRORS.md` is
+//! made from this list.
+//!
+//! Invariant: no problem has a code that is not here, with the status that is here. Debug builds,
+//! and so all tests, stop at one that breaks it.
+
+/// A code: its name, its HTTP status, what it means and what to do.
+pub(super) type Entry = (&'static str, u16, &'static str);
+
+#[rustfmt::skip]
+pub(super) const CATALOGUE: &[Entry] = &[
+    ("body-incomplete", 400, "The request's body ended early."),
+    ("body-invalid", 422, "The JSON has an unknown, repeated, missing or mistyped field; `detail` names it."),
+    ("body-not-utf8", 400, "The request's body is not UTF-8 text."),
+    ("body-too-large", 413, "The body is larger than the endpoint takes: 64 KiB, or 1 MiB for bulk calls."),
+    ("bulk-empty", 422, "A bulk call without links does nothing."),
+    ("bulk-refused", 422, "An atomic bulk call stored nothing, because one of its links was refused."),
+    ("bulk-too-large", 413, "A bulk call takes at most 1,000 links."),
+    ("changed-meanwhile", 409, "Somebody else changed the link at the same time: look at it and try again."),
+    ("code-invalid", 422, "A custom code is 3 to 64 letters, digits, `_` and `-`."),
+    ("code-missing", 422, "The strategy `custom` needs a `custom_code`."),
+    ("code-reserved", 422, "The custom code is a word that kurz needs for its own pages."),
+    ("code-taken", 409, "The custom code leads elsewhere, or once did: choose another one."),
+    ("cursor-invalid", 422, "The cursor is not one that this list gave: leave it out to start over."),
+    ("expires-at-past", 422, "`expires_at` must be in the future."),
+    ("hit-limit-invalid", 422, "A hit limit is a whole number from 0 (no limit) up."),
+    ("hit-limit-reached", 429, "The link has been followed as often as it may be this month; `Retry-After` says when the next begins."),
+    ("host-invalid", 422, "A host is a name such as go.example.com, without a port, and not the main host."),
+    ("host-not-found", 404, "The workspace has no such host."),
+    ("host-taken", 409, "The host belongs to a workspace already."),
+    ("hosts-too-many", 422, "A workspace has at most 100 hosts."),
+    ("internal-error", 500, "Something went wrong on the server; its log says what."),
+    ("json-malformed", 400, "The body is not JSON; `detail` says where it breaks."),
+    ("limit-invalid", 422, "A page has 1 to 1,000 entries."),
+    ("link-expired", 410, "The link's time is over."),
+    ("link-not-found", 404, "There is no such link, or it was deleted."),
+    ("method-not-allowed", 405, "The address exists but not for this method; `Allow` lists those it knows."),
+    ("no-free-code", 500, "All codes that were tried are taken; nothing was stored. See the runbook for collisions."),
+    ("not-deleted", 409, "Only a deleted link can be restored."),
+    ("not-found", 404, "There is nothing at this address."),
+    ("query-invalid", 422, "The query string has an unknown, repeated or unreadable parameter."),
+    ("redirect-status-invalid", 422, "A redirect status is 301, 302, 307 or 308."),
+    ("request-host-invalid", 400, "The request names no host, several, or different ones."),
+    ("search-invalid", 422, "A search or tag is at most 200 bytes of text."),
+    ("sort-invalid", 422, "A list is sorted by created_at, updated_at, redirect_count or short_code, with `-` from the largest down."),
+    ("status-invalid", 422, "A status is ACTIVE, EXPIRED or DELETED."),
+    ("storage-full", 507, "There is no room left to store anything; existing links still work."),
+    ("store-unavailable", 503, "The database does not answer right now; nothing was changed. Try again after `Retry-After` seconds."),
+    ("strategy-invalid", 422, "A strategy is deterministic, counter, random or custom; a workspace's is not custom."),
+    ("tag-invalid", 422, "A tag is 1 to 50 characters without control characters."),
+    ("tags-too-many", 422, "A link has at most 20 tags."),
+    ("title-invalid", 422, "A title is at most 200 characters without control characters."),
+    ("url-backslash", 422, "A backslash stands before the query: write `/` or `%5C`."),
+    ("url-control-characters", 422, "A control character, such as a line end, stands inside the URL."),
+    ("url-empty", 422, "The URL is empty."),
+    ("url-host-empty", 422, "The URL has no host."),
+    ("url-host-invalid", 422, "The URL's host is no host name and no address."),
+    ("url-port-invalid", 422, "The URL's port is no number from 1 to 65535."),
+    ("url-private-address", 422, "The URL leads into a private network, which this server does not allow."),
+    ("url-scheme-missing", 422, "The URL does not start with http:// or https://."),
+    ("url-scheme-not-allowed", 422, "Only http and https URLs can be shortened."),
+    ("url-too-long", 422, "The URL, or its canonical form, has more than 8,192 bytes."),
+    ("url-userinfo-not-allowed", 422, "The URL holds a user name or password."),
+    ("validation-failed", 422, "Several fields are not valid; `errors` lists them."),
+    ("workspace-id-invalid", 422, "A workspace id is 1 to 64 letters, digits, `_` and `-`."),
+    ("workspace-in-use", 409, "The workspace still has links, or is `main`."),
+    ("workspace-not-found", 404, "There is no such workspace."),
+    ("workspace-taken", 409, "A workspace of this name exists already."),
+];
+
+/// Whether a problem may say this.
+pub(super) fn knows(code: &str, status: u16) -> bool {
+    CATALOGUE.iter().any(|(known, expected, _)| *known == code && *expected == status)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fmt::Write;
+
+    use super::*;
+
+    /// The text of `docs/ERRORS.md`.
+    fn document() -> String {
+        let mut text = "# Errors\n\n\
+            Every error of the API is an `application/problem+json` (RFC 9457) with one of these codes, which do not \
+            change.\n`detail` is a sentence for people; `errors` lists fields. This page is made from the code: \
+            `UPDATE_DOCS=1 ./scripts/test docs`\nwrites it anew.\n\n\
+            | code | status | meaning |\n|---|---|---|\n"
+            .to_owned();
+        for (code, status, meaning) in CATALOGUE {
+            writeln!(text, "| `{code}` | {status} | {meaning} |").unwrap();
+        }
+        text
+    }
+
+    #[test]
+    fn codes_come_once_and_in_order() {
+        assert!(CATALOGUE.is_sorted_by(|left, right| left.0 < right.0));
+    }
+
+    #[test]
+    fn docs_errors_md_is_up_to_date() {
+        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/docs/ERRORS.md");
+        #[expect(clippy::disallowed_methods, reason = "a switch of the tests, not a setting")]
+        if std::env::var_os("UPDATE_DOCS").is_some() {
+            std::fs::write(path, document()).unwrap();
+        }
+        let written = std::fs::read_to_string(path).unwrap_or_default();
+        assert!(written == document(), "run UPDATE_DOCS=1 ./scripts/test docs");
+    }
+}

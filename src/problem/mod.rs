@@ -1,0 +1,186 @@
+//! Errors as they leave the house: RFC 9457 problems with stable codes. The only file that turns a
+//! refusal into a status.
+//!
+//! Invariant: nothing internal is sent. A failure of ours is logged here, once, and the caller
+//! learns only that it was ours.
+
+mod catalogue;
+
+use axum::response::{IntoResponse, Response};
+use http::{HeaderValue, StatusCode, header};
+use serde::Serialize;
+use utoipa::{IntoResponses, ToSchema};
+
+use crate::app::{AppError, FieldError};
+use crate::store;
+
+/// Why a request was not done.
+#[derive(Clone, Debug, Serialize, ToSchema)]
+pub(crate) struct Problem {
+    /// Always `about:blank`: `code` says more.
+    #[serde(rename = "type")]
+    kind: &'static str,
+    /// The status in words.
+    title: &'static str,
+    /// The HTTP status.
+    status: u16,
+    /// The stable name of the error.
+    #[schema(example = "url-scheme-not-allowed")]
+    code: &'static str,
+    /// A sentence for people.
+    detail: String,
+    /// What is wrong, field by field.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    errors: Vec<ProblemField>,
+}
+
+/// One field that cannot be as it is.
+#[derive(Clone, Debug, Serialize, ToSchema)]
+pub(crate) struct ProblemField {
+    /// The field, as the request names it.
+    field: &'static str,
+    /// The stable name of the error.
+    code: &'static str,
+    /// A sentence for people.
+    detail: String,
+}
+
+impl From<FieldError> for ProblemField {
+    fn from(FieldError { field, code, detail }: FieldError) -> Self {
+        Self { field, code, detail }
+    }
+}
+
+impl Problem {
+    pub(crate) fn new(status: StatusCode, code: &'static str, detail: impl Into<String>) -> Self {
+        debug_assert!(
+            catalogue::knows(code, status.as_u16()),
+            "{code} with {status} is not in the catalogue"
+        );
+        Self {
+            kind: "about:blank",
+            title: status.canonical_reason().unwrap_or("Error"),
+            status: status.as_u16(),
+            code,
+            detail: detail.into(),
+            errors: Vec::new(),
+        }
+    }
+
+    pub(crate) fn status(&self) -> StatusCode {
+        StatusCode::from_u16(self.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR)
+    }
+
+    pub(crate) fn detail(&self) -> &str {
+        &self.detail
+    }
+
+    /// A 422 for one or more fields.
+    fn invalid(fields: Vec<FieldError>) -> Self {
+        let (code, detail) = match fields.as_slice() {
+            [only] => (only.code, only.detail.clone()),
+            _ => ("validation-failed", "several fields are not valid: see errors".to_owned()),
+        };
+        debug_assert!(fields.iter().all(|one| catalogue::knows(one.code, 422)), "{fields:?}");
+        let errors = fields.into_iter().map(ProblemField::from);
+        Self {
+            errors: errors.collect(),
+            ..Self::new(StatusCode::UNPROCESSABLE_ENTITY, code, detail)
+        }
+    }
+
+    fn store(error: &store::Error) -> Self {
+        let (status, code, detail) = match error {
+            store::Error::Unavailable(_) => (
+                StatusCode::SERVICE_UNAVAILABLE,
+                "store-unavailable",
+                "The database does not answer right now. Nothing was changed: try again.",
+            ),
+            store::Error::Full(_) => (
+                StatusCode::INSUFFICIENT_STORAGE,
+                "storage-full",
+                "There is no room left to store anything. Existing links still work.",
+            ),
+            store::Error::Dangling(_) => {
+                (StatusCode::NOT_FOUND, "workspace-not-found", "There is no such workspace.")
+            }
+            _ => (
+                StatusCode::INTERNAL_SERVER_ERROR,
+                "internal-error",
+                "Something went wrong on the server. It has been logged.",
+            ),
+        };
+        if status.is_server_error() {
+            tracing::error!(%error, code, "the store failed");
+        }
+        Self::new(status, code, detail)
+    }
+}
+
+impl From<AppError> for Problem {
+    fn from(error: AppError) -> Self {
+        let detail = sentence(&error.to_string());
+        let (status, code) = match error {
+            AppError::Invalid(fields) => return Self::invalid(fields),
+            AppError::Store(error) => return Self::store(&error),
+            AppError::NotFound(missing) => (StatusCode::NOT_FOUND, missing.code()),
+            AppError::CodeTaken => (StatusCode::CONFLICT, "code-taken"),
+            AppError::WorkspaceTaken => (StatusCode::CONFLICT, "workspace-taken"),
+            AppError::WorkspaceInUse => (StatusCode::CONFLICT, "workspace-in-use"),
+            AppError::HostTaken => (StatusCode::CONFLICT, "host-taken"),
+            AppError::ChangedMeanwhile => (StatusCode::CONFLICT, "changed-meanwhile"),
+            AppError::NotDeleted => (StatusCode::CONFLICT, "not-deleted"),
+            AppError::NoFreeCode(_) => {
+                tracing::error!(%error, "no free code was found");
+                // The contract fixes this sentence to the letter.
+                let detail = error.to_string();
+                return Self::new(StatusCode::INTERNAL_SERVER_ERROR, "no-free-code", detail);
+            }
+        };
+        Self::new(status, code, detail)
+    }
+}
+
+/// A capital letter and a full stop.
+fn sentence(text: &str) -> String {
+    let mut letters = text.chars();
+    let first = letters.next().map(char::to_uppercase);
+    first.into_iter().flatten().chain(letters).chain(['.']).collect()
+}
+
+impl IntoResponse for Problem {
+    fn into_response(self) -> Response {
+        let body = serde_json::to_vec(&self).unwrap_or_default();
+        let mut response = (self.status(), body).into_response();
+        let headers = response.headers_mut();
+        headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/problem+json"));
+        if self.status == 503 {
+            headers.insert(header::RETRY_AFTER, HeaderValue::from_static("5"));
+        }
+        response
+    }
+}
+
+/// The problems that any endpoint may answer with.
+#[derive(IntoResponses)]
+#[expect(dead_code, reason = "described in the OpenAPI document, made by `Problem` itself")]
+pub(crate) enum Problems {
+    /// The request cannot be read.
+    #[response(status = 400, content_type = "application/problem+json")]
+    BadRequest(Problem),
+    /// What the request names does not exist.
+    #[response(status = 404, content_type = "application/problem+json")]
+    NotFound(Problem),
+    /// The request is too large.
+    #[response(status = 413, content_type = "application/problem+json")]
+    TooLarge(Problem),
+    /// The request can be read, but something in it cannot be as it is.
+    #[response(status = 422, content_type = "application/problem+json")]
+    Invalid(Problem),
+    /// A failure of the server.
+    #[response(status = 500, content_type = "application/problem+json")]
+    Internal(Problem),
+    /// The database does not answer right now.
+    #[response(status = 503, content_type = "application/problem+json")]
+    Unavailable(Problem),
+}

@@ -1,0 +1,159 @@
+//! The answers of the data plane. All but a redirect are constants: nothing of the request or of
+//! the link is echoed.
+
+use bytes::Bytes;
+use http::header::{self, HeaderName};
+use http::{HeaderMap, HeaderValue, Response, StatusCode};
+use http_body_util::Full;
+
+use crate::cache::Entry;
+use crate::redirect::Answer;
+
+const NO_STORE: HeaderValue = HeaderValue::from_static("no-store");
+const NO_SNIFF: HeaderValue = HeaderValue::from_static("nosniff");
+const NOTHING_ELSE: HeaderValue = HeaderValue::from_static(
+    "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'",
+);
+const HTML: HeaderValue = HeaderValue::from_static("text/html; charset=utf-8");
+const PROBLEM: HeaderValue = HeaderValue::from_static("application/problem+json");
+const GET_HEAD: HeaderValue = HeaderValue::from_static("GET, HEAD");
+
+/// Why there is no redirect.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Trouble {
+    NotFound,
+    Gone,
+    OverLimit { seconds: i64 },
+    Unavailable,
+}
+
+/// Send the visitor on.
+pub(super) fn redirect(entry: &Entry) -> Answer {
+    let mut response = Response::new(Full::new(Bytes::new()));
+    *response.status_mut() = entry.status;
+    let headers = response.headers_mut();
+    headers.insert(header::LOCATION, entry.location.clone());
+    headers.insert(header::CACHE_CONTROL, NO_STORE);
+    response
+}
+
+/// Say why not, as a page or as a problem.
+pub(super) fn trouble(trouble: Trouble, wants_page: bool) -> Answer {
+    let (status, page, problem) = match trouble {
+        Trouble::NotFound => (StatusCode::NOT_FOUND, pages::NOT_FOUND, problems::NOT_FOUND),
+        Trouble::Gone => (StatusCode::GONE, pages::GONE, problems::GONE),
+        Trouble::OverLimit { .. } => {
+            (StatusCode::TOO_MANY_REQUESTS, pages::OVER_LIMIT, problems::OVER_LIMIT)
+        }
+        Trouble::Unavailable => {
+            (StatusCode::SERVICE_UNAVAILABLE, pages::UNAVAILABLE, problems::UNAVAILABLE)
+        }
+    };
+    let body = if wants_page { page } else { problem };
+    let mut response = Response::new(Full::new(Bytes::from_static(body.as_bytes())));
+    *response.status_mut() = status;
+    let headers = response.headers_mut();
+    headers.insert(header::CONTENT_TYPE, if wants_page { HTML } else { PROBLEM });
+    headers.insert(header::CACHE_CONTROL, NO_STORE);
+    headers.insert(header::X_CONTENT_TYPE_OPTIONS, NO_SNIFF);
+    headers.insert(header::CONTENT_SECURITY_POLICY, NOTHING_ELSE);
+    headers.insert(header::VARY, const { HeaderValue::from_static("accept") });
+    match trouble {
+        Trouble::OverLimit { seconds } => insert(headers, header::RETRY_AFTER, seconds.into()),
+        Trouble::Unavailable => insert(headers, header::RETRY_AFTER, 5.into()),
+        Trouble::NotFound | Trouble::Gone => {}
+    }
+    response
+}
+
+/// A short address only gives.
+pub(super) fn method_not_allowed() -> Answer {
+    let body = Bytes::from_static(problems::METHOD.as_bytes());
+    let mut response = Response::new(Full::new(body));
+    *response.status_mut() = StatusCode::METHOD_NOT_ALLOWED;
+    insert(response.headers_mut(), header::ALLOW, GET_HEAD);
+    insert(response.headers_mut(), header::CONTENT_TYPE, PROBLEM);
+    response
+}
+
+/// Whether the visitor is a browser that shows pages.
+pub(super) fn wants_page(headers: &HeaderMap) -> bool {
+    let accept = headers.get(header::ACCEPT).map(HeaderValue::as_bytes).unwrap_or_default();
+    accept.windows(9).any(|window| window.eq_ignore_ascii_case(b"text/html"))
+}
+
+fn insert(headers: &mut HeaderMap, name: HeaderName, value: HeaderValue) {
+    headers.insert(name, value);
+}
+
+mod problems {
+    macro_rules! problem {
+        ($status:literal, $title:literal, $code:literal, $detail:literal) => {
+            concat!(
+                r#"{"type":"about:blank","title":""#,
+                $title,
+                r#"","status":"#,
+                $status,
+                r#","code":""#,
+                $code,
+                r#"","detail":""#,
+                $detail,
+                r#""}"#
+            )
+        };
+    }
+    pub(super) const NOT_FOUND: &str =
+        problem!(404, "Not Found", "link-not-found", "There is no link at this address.");
+    pub(super) const GONE: &str = problem!(410, "Gone", "link-expired", "This link has expired.");
+    pub(super) const OVER_LIMIT: &str = problem!(
+        429,
+        "Too Many Requests",
+        "hit-limit-reached",
+        "This link has been followed as often as it may be this month. Try again next month."
+    );
+    pub(super) const UNAVAILABLE: &str = problem!(
+        503,
+        "Service Unavailable",
+        "store-unavailable",
+        "The link cannot be looked up right now. Try again in a few seconds."
+    );
+    pub(super) const METHOD: &str = problem!(
+        405,
+        "Method Not Allowed",
+        "method-not-allowed",
+        "A short address can only be asked for with GET or HEAD."
+    );
+}
+
+mod pages {
+    macro_rules! page {
+        ($title:literal, $text:literal) => {
+            concat!(
+                "<!doctype html><html lang=\"en\"><meta charset=\"utf-8\">",
+                "<meta name=\"viewport\" content=\"width=device-width\">",
+                "<meta name=\"color-scheme\" content=\"light dark\"><title>", $title, "</title>",
+                "<style>body{font:1.1rem/1.5 system-ui,sans-serif;max-width:32rem;margin:20vh auto;",
+                "padding:0 1rem}</style><main><h1>", $title, "</h1><p>", $text, "</p></main></html>"
+            )
+        };
+    }
+    pub(super) const NOT_FOUND: &str = page!(
+        "Link not found",
+        "There is no link at this address. Check it for typing errors: capital and small letters \
+         differ."
+    );
+    pub(super) const GONE: &str = page!(
+        "Link expired",
+        "This link was made for a limited time, and its time is over. Ask whoever gave it to you \
+         for a new one."
+    );
+    pub(super) const OVER_LIMIT: &str = page!(
+        "Link used up for this month",
+        "This link has been followed as often as it may be in one month. It works again from the \
+         first day of the next month (UTC)."
+    );
+    pub(super) const UNAVAILABLE: &str = page!(
+        "Please try again",
+        "The link cannot be looked up right now. It is not lost: try again in a few seconds."
+    );
+}

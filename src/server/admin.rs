@@ -1,0 +1,45 @@
+//! The operator's own address: metrics and health, away from the public one.
+
+use std::sync::{Arc, OnceLock};
+use std::time::Duration;
+
+use axum::Router;
+use axum::routing::get;
+use http::header;
+use metrics_exporter_prometheus::{PrometheusBuilder, PrometheusHandle};
+use tokio::time::interval;
+use tokio_util::sync::CancellationToken;
+
+use crate::api::health;
+use crate::app::App;
+
+/// The process's metrics, set up once.
+pub(super) fn metrics() -> PrometheusHandle {
+    static HANDLE: OnceLock<PrometheusHandle> = OnceLock::new();
+    let install = || {
+        let recorder = PrometheusBuilder::new().build_recorder();
+        let handle = recorder.handle();
+        // Refused only when there is one already, and this is the one place that sets it.
+        let _ = metrics::set_global_recorder(recorder);
+        handle
+    };
+    HANDLE.get_or_init(install).clone()
+}
+
+/// Keep histograms from growing: only this folds their samples.
+pub(super) async fn upkeep(metrics: PrometheusHandle, stop: CancellationToken) {
+    let mut ticks = interval(Duration::from_secs(5));
+    while stop.run_until_cancelled(ticks.tick()).await.is_some() {
+        metrics.run_upkeep();
+    }
+}
+
+/// The routes of the operator's address.
+pub(super) fn router(app: Arc<App>, metrics: PrometheusHandle) -> Router {
+    let text = [(header::CONTENT_TYPE, "text/plain; version=0.0.4")];
+    Router::new()
+        .route("/metrics", get(move || async move { (text, metrics.render()) }))
+        .route("/healthz", get(health::healthz))
+        .route("/readyz", get(health::readyz))
+        .with_state(app)
+}

@@ -1,0 +1,53 @@
+//! The body of an answer: small and whole from the data plane, anything from the router. One type
+//! for both, so that a redirect needs no box.
+
+use std::pin::Pin;
+use std::task::{Context, Poll};
+
+use bytes::Bytes;
+use http_body::{Body, Frame, SizeHint};
+use http_body_util::Full;
+
+/// An answer's body.
+#[derive(Debug)]
+pub(super) enum AnswerBody {
+    /// From the data plane.
+    Small(Full<Bytes>),
+    /// From the router.
+    Any(axum::body::Body),
+}
+
+impl Default for AnswerBody {
+    fn default() -> Self {
+        Self::Small(Full::default())
+    }
+}
+
+impl Body for AnswerBody {
+    type Data = Bytes;
+    type Error = axum::Error;
+
+    fn poll_frame(
+        self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, axum::Error>>> {
+        match self.get_mut() {
+            Self::Small(body) => Pin::new(body).poll_frame(context).map_err(|never| match never {}),
+            Self::Any(body) => Pin::new(body).poll_frame(context),
+        }
+    }
+
+    fn is_end_stream(&self) -> bool {
+        match self {
+            Self::Small(body) => body.is_end_stream(),
+            Self::Any(body) => body.is_end_stream(),
+        }
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        match self {
+            Self::Small(body) => body.size_hint(),
+            Self::Any(body) => body.size_hint(),
+        }
+    }
+}

@@ -1,0 +1,97 @@
+//! The first to see a request: a short address goes to the data plane, all else to the router.
+
+use std::convert::Infallible;
+use std::future::{Future, Ready, ready};
+use std::pin::Pin;
+use std::task::{Context, Poll};
+
+use axum::Router;
+use axum::response::IntoResponse;
+use http::{Request, Response, StatusCode};
+use hyper::body::Incoming;
+use hyper::service::Service;
+use tower::Service as _;
+
+use crate::clock::Stopwatch;
+use crate::problem::Problem;
+use crate::redirect::{Plane, Verdict};
+use crate::server::body::AnswerBody;
+use crate::server::host::{HostError, normalise_host, request_host};
+use crate::web::HostOfRequest;
+
+/// The service behind every connection.
+#[derive(Clone, Debug)]
+pub(super) struct Front {
+    plane: Plane,
+    router: Router,
+}
+
+type Answered = Result<Response<AnswerBody>, Infallible>;
+
+/// An answer, at once or later.
+pub(super) enum FrontFuture {
+    /// Known at once.
+    Now(Ready<Answered>),
+    /// Known after a read, or from the router.
+    Later(Pin<Box<dyn Future<Output = Answered> + Send>>),
+}
+
+impl Front {
+    /// Short addresses to `plane`, the rest to `router`.
+    pub(super) fn new(plane: Plane, router: Router) -> Self {
+        Self { plane, router }
+    }
+
+    fn route(&self, mut request: Request<Incoming>, host: String) -> FrontFuture {
+        request.extensions_mut().insert(HostOfRequest(host));
+        let answer = self.router.clone().call(request);
+        FrontFuture::Later(Box::pin(async move { Ok(answer.await?.map(AnswerBody::Any)) }))
+    }
+}
+
+impl Service<Request<Incoming>> for Front {
+    type Response = Response<AnswerBody>;
+    type Error = Infallible;
+    type Future = FrontFuture;
+
+    fn call(&self, request: Request<Incoming>) -> FrontFuture {
+        let arrival = Stopwatch::start();
+        let host = request_host(&request)
+            .and_then(|host| normalise_host(host).ok_or(HostError::Malformed));
+        let host = match host {
+            Ok(host) => host,
+            Err(error) => return refuse(error),
+        };
+        let (method, path) = (request.method(), request.uri().path());
+        match self.plane.answer(method, &host, path, request.headers(), arrival) {
+            Verdict::Answer(answer) => FrontFuture::Now(ready(Ok(answer.map(AnswerBody::Small)))),
+            Verdict::Cold(cold) => {
+                let plane = self.plane.clone();
+                FrontFuture::Later(Box::pin(async move {
+                    Ok(plane.answer_cold(cold).await.map(AnswerBody::Small))
+                }))
+            }
+            Verdict::NotMine => {
+                let host = host.into_owned();
+                self.route(request, host)
+            }
+        }
+    }
+}
+
+fn refuse(error: HostError) -> FrontFuture {
+    let detail = format!("The request's host cannot be relied on: {error}.");
+    let problem = Problem::new(StatusCode::BAD_REQUEST, "request-host-invalid", detail);
+    FrontFuture::Now(ready(Ok(problem.into_response().map(AnswerBody::Any))))
+}
+
+impl Future for FrontFuture {
+    type Output = Answered;
+
+    fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Answered> {
+        match self.get_mut() {
+            Self::Now(answer) => Pin::new(answer).poll(context),
+            Self::Later(answer) => answer.as_mut().poll(context),
+        }
+    }
+}

@@ -1,0 +1,141 @@
+//! The gate: how many connections may be open, in all and from one address. Not how long they may
+//! stay. Invariant: what a connection took here is given back when its [`Permit`] is dropped, so that
+//! the counts are the number of live permits.
+
+use std::collections::HashMap;
+use std::net::{IpAddr, Ipv6Addr};
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use metrics::{Counter, Gauge};
+
+/// Shared by all workers. Taken once a connection, never for a request.
+pub(super) struct Gate {
+    max: usize,
+    max_per_ip: usize,
+    open: AtomicUsize,
+    /// Holds only addresses with an open connection, hence at most `max` of them.
+    per_ip: Mutex<HashMap<IpAddr, usize>>,
+    open_gauge: Gauge,
+    refused_total: Counter,
+    refused_address: Counter,
+}
+
+impl Gate {
+    pub(super) fn new(max: usize, max_per_ip: usize) -> Self {
+        Self {
+            max,
+            max_per_ip,
+            open: AtomicUsize::new(0),
+            per_ip: Mutex::new(HashMap::new()),
+            open_gauge: metrics::gauge!("kurz_connections_open"),
+            refused_total: metrics::counter!("kurz_connections_refused_total", "reason" => "total"),
+            refused_address: metrics::counter!(
+                "kurz_connections_refused_total", "reason" => "address"
+            ),
+        }
+    }
+
+    /// Let a connection from `ip` in; `None` when there are too many.
+    pub(super) fn enter(self: &Arc<Self>, ip: IpAddr) -> Option<Permit> {
+        if self.open.fetch_add(1, Relaxed) >= self.max {
+            self.open.fetch_sub(1, Relaxed);
+            self.refused_total.increment(1);
+            return None;
+        }
+        let key = (self.max_per_ip > 0).then(|| network(ip));
+        if let Some(key) = key
+            && !self.count_in(key)
+        {
+            self.open.fetch_sub(1, Relaxed);
+            self.refused_address.increment(1);
+            return None;
+        }
+        self.open_gauge.increment(1.0);
+        Some(Permit { gate: Arc::clone(self), key })
+    }
+
+    fn count_in(&self, key: IpAddr) -> bool {
+        let mut per_ip = self.per_ip.lock().unwrap_or_else(PoisonError::into_inner);
+        let count = per_ip.entry(key).or_default();
+        let room = *count < self.max_per_ip;
+        *count += usize::from(room);
+        room
+    }
+
+    fn count_out(&self, key: IpAddr) {
+        let mut per_ip = self.per_ip.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(count) = per_ip.get_mut(&key) {
+            *count = count.saturating_sub(1);
+            if *count == 0 {
+                per_ip.remove(&key);
+            }
+        }
+    }
+}
+
+/// One open connection.
+pub(super) struct Permit {
+    gate: Arc<Gate>,
+    key: Option<IpAddr>,
+}
+
+impl Drop for Permit {
+    fn drop(&mut self) {
+        self.gate.open.fetch_sub(1, Relaxed);
+        self.gate.open_gauge.decrement(1.0);
+        if let Some(key) = self.key {
+            self.gate.count_out(key);
+        }
+    }
+}
+
+/// Whom an address stands for: itself, or, as a subscriber owns the whole of it, its IPv6 /64.
+fn network(ip: IpAddr) -> IpAddr {
+    match ip.to_canonical() {
+        IpAddr::V4(ip) => ip.into(),
+        IpAddr::V6(ip) => Ipv6Addr::from_bits(ip.to_bits() >> 64 << 64).into(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn ip(text: &str) -> IpAddr {
+        text.parse().unwrap()
+    }
+
+    #[test]
+    fn a_permit_that_is_dropped_makes_room_for_the_next() {
+        let gate = Arc::new(Gate::new(3, 2));
+        let first = gate.enter(ip("127.0.0.1")).unwrap();
+        let second = gate.enter(ip("127.0.0.1")).unwrap();
+        assert!(gate.enter(ip("127.0.0.1")).is_none(), "two from one address");
+        let third = gate.enter(ip("127.0.0.2")).unwrap();
+        assert!(gate.enter(ip("127.0.0.3")).is_none(), "three in all");
+        drop(first);
+        let fourth = gate.enter(ip("127.0.0.1")).unwrap();
+        drop((second, third, fourth));
+        assert!(gate.per_ip.lock().unwrap().is_empty());
+        assert_eq!(gate.open.load(Relaxed), 0);
+    }
+
+    #[test]
+    fn addresses_of_one_subscriber_count_together() {
+        let gate = Arc::new(Gate::new(10, 1));
+        let _one = gate.enter(ip("2001:db8::1")).unwrap();
+        assert!(gate.enter(ip("2001:db8::2")).is_none());
+        let _two = gate.enter(ip("2001:db8:0:1::1")).unwrap();
+        let _three = gate.enter(ip("192.0.2.1")).unwrap();
+        assert!(gate.enter(ip("::ffff:192.0.2.1")).is_none());
+    }
+
+    #[test]
+    fn a_limit_of_0_for_an_address_is_none() {
+        let gate = Arc::new(Gate::new(100, 0));
+        let permits: Vec<_> = (0..100).map_while(|_| gate.enter(ip("127.0.0.1"))).collect();
+        assert_eq!(permits.len(), 100);
+        assert!(gate.enter(ip("127.0.0.1")).is_none());
+    }
+}

@@ -1,0 +1,40 @@
+//! The network side: sockets, accept loop, limits, shutdown. It knows connections and HTTP framing,
+//! and nothing about links: what a request means is decided by the service that the caller brings.
+//!
+//! One thread a core, each with a runtime and a listener of its own, so that no lock or queue stands
+//! between two cores on the path of a request. Each file below keeps one promise:
+//!
+//! - [`listen`]: one address, one listener a worker, and no second program on the same port.
+//! - [`limits`]: every bound of this module, with its default.
+//! - `gate`: never more connections than the limits say.
+//! - `socket` and `wire`: a malformed head never reaches the service, nor does what follows it.
+//! - `edge`: a request that is too large, or too slow in coming, is answered without the service.
+//! - `watch`: no connection outlives its timeouts, at the price of one timer a worker.
+//! - `accept`: accepts, drains, and ends within the drain timeout.
+//! - `front`, `body` and [`routes`]: short addresses to the data plane, all else to the router.
+//! - `admin`: metrics and health, on an address of their own. [`program`]: all of it together.
+//! - [`host`]: which host a request is for. [`signals`]: when to stop.
+
+mod accept;
+mod admin;
+mod body;
+mod edge;
+mod front;
+mod gate;
+pub mod host;
+pub mod limits;
+pub mod listen;
+pub mod program;
+mod pulse;
+pub mod routes;
+pub mod signals;
+mod socket;
+#[cfg(test)]
+mod tests;
+mod watch;
+mod wire;
+mod workers;
+
+pub use limits::Limits;
+pub use listen::{ListenError, Listeners};
+pub use workers::{Handle, Server, ServiceBody};

@@ -1,0 +1,216 @@
+//! The whole program, put together and taken apart: store, memory, jobs, listeners.
+//!
+//! Order of the end: listeners first, so that nothing new comes; then the jobs; then the last
+//! redirects are written. Only then is a stop complete.
+
+use std::net::SocketAddr;
+use std::num::NonZeroUsize;
+use std::sync::Arc;
+use std::thread::available_parallelism;
+
+use base64::Engine;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use hyper_util::service::TowerToHyperService;
+use thiserror::Error;
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
+
+use crate::app::{App, AppError, Parts, Policy};
+use crate::cache::{Hosts, LinkCache};
+use crate::clock::Clock;
+use crate::code::counter::{LENGTH, Scrambler};
+use crate::config::{Config, Net, PrivateTargets};
+use crate::entropy::Entropy;
+use crate::jobs;
+use crate::record::Recorder;
+use crate::redirect::Plane;
+use crate::server::front::Front;
+use crate::server::{Handle, Limits, ListenError, Listeners, Server, admin, routes};
+use crate::store::{self, ServeLock, Store};
+
+/// Why the program could not start.
+#[derive(Debug, Error)]
+pub enum StartError {
+    /// The store cannot be used.
+    #[error(transparent)]
+    Store(#[from] store::Error),
+    /// An address cannot be listened on.
+    #[error(transparent)]
+    Listen(#[from] ListenError),
+    /// The operating system refused something.
+    #[error("cannot start: {0}")]
+    System(#[from] std::io::Error),
+    /// The first use of the store failed.
+    #[error(transparent)]
+    App(#[from] AppError),
+    /// Settings that do not fit together.
+    #[error("{0}")]
+    Setting(String),
+}
+
+/// A running program.
+#[derive(Debug)]
+pub struct Program {
+    app: Arc<App>,
+    public: Handle,
+    admin: Option<Handle>,
+    stop: CancellationToken,
+    tasks: TaskTracker,
+    lock: ServeLock,
+}
+
+impl Program {
+    /// Start everything. Once this returns, it answers.
+    pub async fn start(
+        config: &Config,
+        clock: Clock,
+        entropy: Entropy,
+    ) -> Result<Self, StartError> {
+        let metrics = admin::metrics();
+        let lock = ServeLock::take(&config.store.url)?;
+        let store = Arc::new(Store::open(&config.store).await?);
+        if store.has_unfinished_copy().await? {
+            let text = "the store holds an unfinished copy: run the same `kurz copy` again first";
+            return Err(StartError::Setting(text.to_owned()));
+        }
+        let public = Listeners::bind(config.net.listen, workers(&config.net), "KURZ_LISTEN")?;
+        let admin = config
+            .net
+            .admin_listen
+            .map(|address| Listeners::bind(address, NonZeroUsize::MIN, "KURZ_ADMIN_LISTEN"));
+        let admin = admin.transpose()?;
+
+        let parts = parts(config, store, public.address(), clock, entropy).await?;
+        let plane = Plane {
+            links: Arc::clone(&parts.links),
+            hosts: Arc::clone(&parts.hosts),
+            recorder: Arc::clone(&parts.recorder),
+            reserved: Arc::clone(&parts.reserved),
+            clock: parts.clock.clone(),
+        };
+        let app = Arc::new(App::new(parts).await?);
+
+        let stop = CancellationToken::new();
+        let tasks = TaskTracker::new();
+        tasks.spawn(jobs::flush::run(Arc::clone(&app), stop.clone()));
+        tasks.spawn(admin::upkeep(metrics.clone(), stop.clone()));
+        tasks.close();
+
+        let limits = limits(&config.net);
+        let front = Front::new(plane, routes::router(Arc::clone(&app)));
+        let public = Server::start(public, limits, move |_| {
+            let front = front.clone();
+            move |_| front.clone()
+        })?;
+        let admin = admin.map(|listeners| {
+            let router = TowerToHyperService::new(admin::router(Arc::clone(&app), metrics));
+            Server::start(listeners, limits, move |_| {
+                let router = router.clone();
+                move |_| router.clone()
+            })
+        });
+        Ok(Self { app, public, admin: admin.transpose()?, stop, tasks, lock })
+    }
+
+    /// Where visitors come in.
+    pub fn address(&self) -> SocketAddr {
+        self.public.address()
+    }
+
+    /// Where the operator looks in.
+    pub fn admin_address(&self) -> Option<SocketAddr> {
+        self.admin.as_ref().map(Handle::address)
+    }
+
+    /// Let requests in flight end, then write what is left.
+    pub async fn shutdown(self) -> Result<(), AppError> {
+        let Self { app, public, admin, stop, tasks, lock } = self;
+        let close = move || public.shutdown() + admin.map_or(0, Handle::shutdown);
+        let cut = tokio::task::spawn_blocking(close).await.unwrap_or_default();
+        if cut > 0 {
+            tracing::warn!(cut, "requests were cut short by the end of the drain timeout");
+        }
+        stop.cancel();
+        tasks.wait().await;
+        app.flush().await?;
+        drop(lock);
+        Ok(())
+    }
+}
+
+async fn parts(
+    config: &Config,
+    store: Arc<Store>,
+    bound: SocketAddr,
+    clock: Clock,
+    entropy: Entropy,
+) -> Result<Parts, StartError> {
+    let scrambler = scrambler(config, &store, &clock, &entropy).await?;
+    let hit_limit = config.links.hit_limit.unwrap_or(0);
+    let recorder = Arc::new(Recorder::default());
+    let links = LinkCache::new(
+        config.cache.bytes,
+        Arc::clone(&store),
+        Arc::clone(&recorder),
+        clock.clone(),
+        hit_limit,
+    );
+    Ok(Parts {
+        store,
+        links: Arc::new(links),
+        hosts: Arc::new(Hosts::default()),
+        recorder,
+        reserved: Arc::new(routes::reserved()),
+        scrambler,
+        clock,
+        entropy,
+        policy: Policy {
+            public_url: config.net.public_url_at(bound),
+            hit_limit,
+            counter_ttl: config.links.counter_ttl,
+            private_targets: config.links.private_targets == PrivateTargets::Allow,
+        },
+    })
+}
+
+/// The scrambler of counter codes, with the salt that was given, or the one that the store keeps.
+async fn scrambler(
+    config: &Config,
+    store: &Store,
+    clock: &Clock,
+    entropy: &Entropy,
+) -> Result<Scrambler, StartError> {
+    let salt = if let Some(salt) = &config.codes.counter_salt {
+        salt.expose().to_owned()
+    } else {
+        let mut bytes = [0; 16];
+        entropy.fill(&mut bytes);
+        let fresh = URL_SAFE_NO_PAD.encode(bytes);
+        store.secret_or_keep("counter_salt", &fresh, clock.now()).await?
+    };
+    let codes = &config.codes;
+    Scrambler::new(codes.counter_scramble, &salt, codes.counter_mult.into(), LENGTH).map_err(
+        |error| {
+            StartError::Setting(format!(
+                "counter codes cannot be made (KURZ_COUNTER_SALT, KURZ_COUNTER_MULT): {error}"
+            ))
+        },
+    )
+}
+
+fn workers(net: &Net) -> NonZeroUsize {
+    let cores = || available_parallelism().unwrap_or(NonZeroUsize::MIN);
+    NonZeroUsize::new(net.threads).unwrap_or_else(cores)
+}
+
+fn limits(net: &Net) -> Limits {
+    Limits {
+        header_timeout: net.header_timeout,
+        body_timeout: net.body_timeout,
+        idle_timeout: net.idle_timeout,
+        drain_timeout: net.drain_timeout,
+        max_connections: net.max_connections,
+        max_connections_per_ip: if net.limits { net.max_connections_per_ip } else { 0 },
+        ..Limits::default()
+    }
+}

@@ -1,0 +1,129 @@
+//! The pulse of a connection: what its socket and its service tell the watch, and what the watch
+//! orders. Not the judgement, which is `watch`. Invariant: the path of a request only stores plain
+//! values here; it takes no lock, reads no clock and sets no timer.
+
+use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, AtomicU64, Ordering::Relaxed};
+use std::task::Waker;
+
+use futures_util::task::AtomicWaker;
+
+/// Where the bytes that came in leave the connection.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Stage {
+    /// Between requests: no byte of the next head is here.
+    Between,
+    /// In a head.
+    Head,
+    /// In a body whose end is known.
+    Body,
+    /// In what only hyper can read: HTTP/2, or a chunked body.
+    Opaque,
+    /// Behind a malformed head. Nothing more is read.
+    Refused,
+}
+
+/// What the watch wants of a connection.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Order {
+    /// Go on.
+    Serve,
+    /// The head did not come in time: answer 408 where one began, and close.
+    Expire,
+    /// Finish what is in flight, then close.
+    Drain,
+    /// Close now.
+    Cut,
+}
+
+const ORDERS: [Order; 4] = [Order::Serve, Order::Expire, Order::Drain, Order::Cut];
+const STAGES: [Stage; 5] =
+    [Stage::Between, Stage::Head, Stage::Body, Stage::Opaque, Stage::Refused];
+
+/// Shared between a connection's task and its worker's watch: the same thread, but tasks must be
+/// `Send`, hence atomics. All are relaxed: each value stands for itself.
+#[derive(Debug, Default)]
+pub(super) struct Pulse {
+    calls: AtomicU32,
+    written: AtomicU64,
+    stage: AtomicU8,
+    order: AtomicU8,
+    blocked: AtomicBool,
+    lingering: AtomicBool,
+    done: AtomicBool,
+    waker: AtomicWaker,
+}
+
+impl Pulse {
+    /// A request reached the service. Only the connection's task calls this, so that the count
+    /// needs no read-modify-write.
+    pub(super) fn count_call(&self) {
+        self.calls.store(self.calls.load(Relaxed).wrapping_add(1), Relaxed);
+    }
+
+    pub(super) fn calls(&self) -> u32 {
+        self.calls.load(Relaxed)
+    }
+
+    pub(super) fn set_written(&self, bytes: u64) {
+        self.written.store(bytes, Relaxed);
+    }
+
+    pub(super) fn written(&self) -> u64 {
+        self.written.load(Relaxed)
+    }
+
+    pub(super) fn set_stage(&self, stage: Stage) {
+        let at = STAGES.iter().position(|one| *one == stage).unwrap_or_default();
+        self.stage.store(u8::try_from(at).unwrap_or_default(), Relaxed);
+    }
+
+    pub(super) fn stage(&self) -> Stage {
+        let at = usize::from(self.stage.load(Relaxed));
+        STAGES.get(at).copied().unwrap_or(Stage::Between)
+    }
+
+    pub(super) fn set_blocked(&self, blocked: bool) {
+        self.blocked.store(blocked, Relaxed);
+    }
+
+    pub(super) fn blocked(&self) -> bool {
+        self.blocked.load(Relaxed)
+    }
+
+    pub(super) fn set_lingering(&self) {
+        self.lingering.store(true, Relaxed);
+    }
+
+    pub(super) fn lingering(&self) -> bool {
+        self.lingering.load(Relaxed)
+    }
+
+    pub(super) fn set_done(&self) {
+        self.done.store(true, Relaxed);
+    }
+
+    pub(super) fn done(&self) -> bool {
+        self.done.load(Relaxed)
+    }
+
+    /// Whom to wake for the next order. Once for each: an order takes the waker with it, and the
+    /// waker of a task stays the same between them.
+    pub(super) fn heed(&self, waker: &Waker) {
+        self.waker.register(waker);
+    }
+
+    /// Give an order, and wake the task to follow it. The same order again is none: the task would
+    /// not see that its waker was taken.
+    pub(super) fn give(&self, order: Order) {
+        if order == self.order() {
+            return;
+        }
+        let at = ORDERS.iter().position(|one| *one == order).unwrap_or_default();
+        self.order.store(u8::try_from(at).unwrap_or_default(), Relaxed);
+        self.waker.wake();
+    }
+
+    pub(super) fn order(&self) -> Order {
+        ORDERS.get(usize::from(self.order.load(Relaxed))).copied().unwrap_or(Order::Serve)
+    }
+}

@@ -1,0 +1,95 @@
+//! Everything that is not a short address: the API, its description, the pages. Also the words
+//! that are therefore no codes, taken from the very same lists.
+
+use std::any::Any;
+use std::sync::Arc;
+
+use axum::Router;
+use axum::response::{IntoResponse, Response};
+use http::{HeaderValue, StatusCode, header};
+use tower_http::catch_panic::CatchPanicLayer;
+use utoipa::openapi::OpenApi;
+
+use crate::api;
+use crate::app::App;
+use crate::code::Reserved;
+use crate::problem::Problem;
+use crate::web;
+
+/// The OpenAPI document.
+pub fn document() -> OpenApi {
+    api::endpoints().into_openapi()
+}
+
+/// Words that are pages or endpoints: no custom code may be one of them.
+pub fn reserved() -> Reserved {
+    let api = document();
+    let pages = web::pages(&api);
+    let endpoints = api.paths.paths.keys().map(String::as_str);
+    Reserved::from_routes(endpoints.chain(pages.iter().map(|(path, _)| *path)))
+}
+
+/// The router.
+pub fn router(app: Arc<App>) -> Router {
+    let (mut router, api) = api::endpoints().split_for_parts();
+    for (path, page) in web::pages(&api) {
+        router = router.route(path, page);
+    }
+    router
+        .fallback(web::short_address)
+        .method_not_allowed_fallback(method_not_allowed)
+        .layer(CatchPanicLayer::custom(panicked))
+        .layer(axum::middleware::map_response(harden))
+        .with_state(app)
+}
+
+async fn method_not_allowed() -> Problem {
+    let detail = "This address does not know the method; `Allow` lists those it knows.";
+    Problem::new(StatusCode::METHOD_NOT_ALLOWED, "method-not-allowed", detail)
+}
+
+/// A fault of ours ends one request, not the server.
+#[expect(clippy::needless_pass_by_value, reason = "the layer's signature")]
+fn panicked(panic: Box<dyn Any + Send>) -> Response {
+    let text = panic.downcast_ref::<String>().map(String::as_str);
+    let text = text.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("no message");
+    metrics::counter!("kurz_panics_total").increment(1);
+    tracing::error!(panic = text, "a request ended in a panic");
+    let detail = "Something went wrong on the server. It has been logged.";
+    Problem::new(StatusCode::INTERNAL_SERVER_ERROR, "internal-error", detail).into_response()
+}
+
+/// Headers that every answer carries, unless it has its own.
+async fn harden(mut response: Response) -> Response {
+    let headers = response.headers_mut();
+    headers.insert(header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
+    headers
+        .entry(header::CONTENT_SECURITY_POLICY)
+        .or_insert(HeaderValue::from_static("default-src 'none'; frame-ancestors 'none'"));
+    headers.entry(header::CACHE_CONTROL).or_insert(HeaderValue::from_static("no-store"));
+    response
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_first_segment_of_the_router_is_reserved() {
+        let reserved = reserved();
+        let api = document();
+        let pages = web::pages(&api);
+        let paths = api.paths.paths.keys().map(String::as_str);
+        let mut seen = 0;
+        for path in paths.chain(pages.iter().map(|(path, _)| *path)) {
+            let word = path.split('/').nth(1).unwrap();
+            if !word.is_empty() {
+                seen += 1;
+                assert!(reserved.contains(word), "{path}");
+                assert!(reserved.contains(&word.to_uppercase()), "{path}");
+            }
+        }
+        assert!(seen > 10);
+        assert!(!reserved.contains("promo"));
+    }
+}

@@ -1,0 +1,266 @@
+//! The watch: which connections have had their time. One for each worker, which sweeps over all of
+//! its connections a few times a second. Not the carrying out: a connection follows its own orders.
+//!
+//! hyper has a header timeout, but it also runs between two requests, where it would end every idle
+//! connection after 5 s, and it allocates and registers a timer for each request. Here a request
+//! costs no timer at all, and a timeout is exact to within two sweeps. Invariant: whatever a client
+//! does or leaves undone, some line of [`Watched::judge`] ends its connection.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::time::Instant;
+
+use super::limits::Limits;
+use super::pulse::{Order, Pulse, Stage};
+
+/// A client that takes this much of an answer within the body timeout is slow, not stalled.
+const PROGRESS: u64 = 64 * 1024;
+
+/// How long a closing connection is read from for the client's sake.
+const LINGER: Duration = Duration::from_secs(1);
+
+#[derive(Debug)]
+pub(super) struct Watch {
+    limits: Limits,
+    connections: Vec<Watched>,
+    draining: bool,
+}
+
+impl Watch {
+    pub(super) fn new(limits: Limits) -> Self {
+        Self { limits, connections: Vec::new(), draining: false }
+    }
+
+    pub(super) fn add(&mut self, pulse: Arc<Pulse>, now: Instant) {
+        self.connections.push(Watched::new(pulse, now));
+    }
+
+    /// Look at every connection, and forget those that ended.
+    pub(super) fn sweep(&mut self, now: Instant) {
+        let (limits, draining) = (self.limits, self.draining);
+        self.connections.retain_mut(|connection| {
+            if connection.pulse.done() {
+                return false;
+            }
+            if draining {
+                connection.drain();
+            }
+            if let Some(order) = connection.judge(now, &limits) {
+                connection.pulse.give(order);
+            }
+            true
+        });
+    }
+
+    /// Let every connection finish what it has in flight. A new one has until the next sweep to
+    /// bring its first request: it was let in, and its request may be on the way.
+    pub(super) fn drain(&mut self) {
+        self.draining = true;
+        for connection in &mut self.connections {
+            if connection.pulse.calls() > 0 {
+                connection.drain();
+            }
+        }
+    }
+}
+
+#[derive(Debug)]
+struct Watched {
+    pulse: Arc<Pulse>,
+    calls: u32,
+    /// When the connection came, or its last request was seen to begin.
+    called: Instant,
+    head: Option<Instant>,
+    lingering: Option<Instant>,
+    /// Since when the client is to take bytes, and how many it had taken then.
+    stalled: Option<(Instant, u64)>,
+    closing: Option<(Instant, u64)>,
+    drained: bool,
+}
+
+impl Watched {
+    fn new(pulse: Arc<Pulse>, now: Instant) -> Self {
+        Self {
+            pulse,
+            calls: 0,
+            called: now,
+            head: None,
+            lingering: None,
+            stalled: None,
+            closing: None,
+            drained: false,
+        }
+    }
+
+    fn drain(&mut self) {
+        if !self.drained {
+            self.drained = true;
+            self.pulse.give(Order::Drain);
+        }
+    }
+
+    fn judge(&mut self, now: Instant, limits: &Limits) -> Option<Order> {
+        let calls = self.pulse.calls();
+        if calls != self.calls {
+            self.calls = calls;
+            self.called = now;
+            self.head = None;
+        }
+        if self.pulse.lingering() {
+            let since = *self.lingering.get_or_insert(now);
+            return (now - since >= LINGER).then_some(Order::Cut);
+        }
+        if self.is_stalled(now, limits) {
+            return Some(Order::Cut);
+        }
+        if self.head_is_late(now, limits) {
+            return Some(Order::Expire);
+        }
+        self.is_idle(now, limits)
+    }
+
+    /// The client does not take its answer.
+    fn is_stalled(&mut self, now: Instant, limits: &Limits) -> bool {
+        if !self.pulse.blocked() {
+            self.stalled = None;
+            return false;
+        }
+        let written = self.pulse.written();
+        overdue(self.stalled.get_or_insert((now, written)), now, written, limits.body_timeout)
+    }
+
+    /// The first head of a connection, or one that began, did not come to its end.
+    fn head_is_late(&mut self, now: Instant, limits: &Limits) -> bool {
+        if self.calls == 0 {
+            return now - self.called >= limits.header_timeout;
+        }
+        if self.pulse.stage() != Stage::Head {
+            self.head = None;
+            return false;
+        }
+        now - *self.head.get_or_insert(now) >= limits.header_timeout
+    }
+
+    /// No request began for long. One may still be in flight: so close gently, and cut only when
+    /// the client then takes nothing either. This also ends an HTTP/2 connection that lives on
+    /// pings, on a half-sent head, or on a window that is never opened.
+    fn is_idle(&mut self, now: Instant, limits: &Limits) -> Option<Order> {
+        if self.calls == 0 || now - self.called < limits.idle_timeout {
+            self.closing = None;
+            return None;
+        }
+        let written = self.pulse.written();
+        if let Some(closing) = &mut self.closing {
+            overdue(closing, now, written, limits.body_timeout).then_some(Order::Cut)
+        } else {
+            self.closing = Some((now, written));
+            Some(Order::Drain)
+        }
+    }
+}
+
+/// Whether the time for some progress is over; where there was some, it begins anew.
+fn overdue(since: &mut (Instant, u64), now: Instant, written: u64, timeout: Duration) -> bool {
+    if now - since.0 < timeout {
+        return false;
+    }
+    let stalled = written.wrapping_sub(since.1) < PROGRESS;
+    *since = (now, written);
+    stalled
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What a connection with this pulse is ordered, and after how many seconds, when looked at
+    /// each second. `each` is told the second, and changes the pulse as the client would.
+    fn orders(mut each: impl FnMut(u64, &Pulse)) -> Vec<(u64, Order)> {
+        let pulse = Arc::new(Pulse::default());
+        let start = Instant::now();
+        let mut watched = Watched::new(Arc::clone(&pulse), start);
+        let mut orders = Vec::new();
+        for second in 0..120 {
+            each(second, &pulse);
+            let now = start + Duration::from_secs(second);
+            if let Some(order) = watched.judge(now, &Limits::default()) {
+                orders.push((second, order));
+                if order != Order::Drain {
+                    break;
+                }
+            }
+        }
+        orders
+    }
+
+    #[test]
+    fn g1_a_connection_without_a_request_expires_with_the_header_timeout() {
+        assert_eq!(orders(|_, _| ()), [(5, Order::Expire)]);
+        let dribbles = |_, pulse: &Pulse| pulse.set_stage(Stage::Head);
+        assert_eq!(orders(dribbles), [(5, Order::Expire)]);
+    }
+
+    #[test]
+    fn g1_a_later_head_has_the_header_timeout_from_its_first_byte() {
+        let late = orders(|second, pulse| match second {
+            0 => pulse.count_call(),
+            20 => pulse.set_stage(Stage::Head),
+            _ => {}
+        });
+        assert_eq!(late, [(25, Order::Expire)]);
+    }
+
+    #[test]
+    fn a_connection_that_asks_again_and_again_is_left_alone() {
+        let busy = |_, pulse: &Pulse| {
+            pulse.count_call();
+            pulse.set_stage(Stage::Head);
+        };
+        assert_eq!(orders(busy), []);
+    }
+
+    #[test]
+    fn an_idle_connection_is_drained_and_then_cut_if_it_stays() {
+        let idle = |second, pulse: &Pulse| {
+            if second == 0 {
+                pulse.count_call();
+            }
+        };
+        assert_eq!(orders(idle), [(60, Order::Drain), (70, Order::Cut)]);
+    }
+
+    #[test]
+    fn a_long_download_outlives_the_idle_timeout() {
+        let taking = |second, pulse: &Pulse| {
+            if second == 0 {
+                pulse.count_call();
+            }
+            pulse.set_blocked(true);
+            pulse.set_written(second * 10_000);
+        };
+        assert_eq!(orders(taking), [(60, Order::Drain)]);
+    }
+
+    #[test]
+    fn g1_a_client_that_takes_its_answer_a_byte_at_a_time_is_cut() {
+        let dribbling = |second, pulse: &Pulse| {
+            if second == 0 {
+                pulse.count_call();
+            }
+            pulse.set_blocked(true);
+            pulse.set_written(second);
+        };
+        assert_eq!(orders(dribbling), [(10, Order::Cut)]);
+    }
+
+    #[test]
+    fn a_closing_connection_is_not_read_from_for_longer_than_a_second() {
+        let lingering = |second, pulse: &Pulse| {
+            if second == 1 {
+                pulse.set_lingering();
+            }
+        };
+        assert_eq!(orders(lingering), [(2, Order::Cut)]);
+    }
+}

@@ -1,0 +1,194 @@
+//! New links, and dead ones that come back. Batch-first: one link and a thousand take the same
+//! way, in one transaction.
+//!
+//! Invariant: whether a code is free is decided by the unique indexes, inside the insert itself.
+//! A purged link keeps its row, so the same indexes guard its code for good.
+
+use crate::clock::Timestamp;
+use crate::code::{Code, WorkspaceId};
+use crate::link::{LinkId, Strategy};
+use crate::store::driver::{Outcome, Step, statements};
+use crate::store::links::join_tags;
+use crate::store::value::{Row, Value};
+use crate::store::{Error, Store};
+
+statements! {
+    /// No row back: the code, or for a deterministic link its URL, is taken; or somebody took the
+    /// bare code on the main host in this very moment, and the next try will do without it.
+    INSERT = "insert into links (id, workspace, code, strategy, target, canonical_hash, title,
+            tags, redirect_status, hit_limit, created_at, updated_at, expires_at, main_since,
+            version)
+        values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $11, $12,
+            case when exists (select 1 from links where code = $3 and main_since is not null)
+                then null else cast($13 as bigint) end,
+            1)
+        on conflict do nothing
+        returning id, main_since";
+    /// Bring back a link that is deleted, expired or purged, for the URL it always led to.
+    REVIVE = "update links set strategy = $1, target = $2, title = $3, tags = $4,
+            redirect_status = $5, hit_limit = $6, created_at = $7, updated_at = $7,
+            expires_at = $8, deleted_at = null, purged_at = null, version = version + 1
+        where workspace = $9 and code = $10 and canonical_hash = $11
+            and (deleted_at is not null or purged_at is not null or expires_at <= $12)
+        returning id, main_since";
+    /// Before a revival, on the same condition.
+    UNTAG_DEAD = "delete from link_tags where link_id in (select id from links where id = $1
+            and (deleted_at is not null or purged_at is not null or expires_at <= $2))";
+    /// Only when the link holds exactly these tags: not when its insert found the code taken.
+    TAG = "insert into link_tags (workspace, tag, link_id)
+        select workspace, cast($1 as text), id from links where id = $2 and tags = $3
+        on conflict do nothing";
+}
+
+/// A link to be stored.
+#[derive(Clone, Debug)]
+pub struct NewLink {
+    /// A number from [`Store::take_numbers`]; for a revival, that of the dead link.
+    pub id: LinkId,
+    /// Whose it is.
+    pub workspace: WorkspaceId,
+    /// The code it asks for.
+    pub code: Code,
+    /// How the code was made.
+    pub strategy: Strategy,
+    /// Where it leads.
+    pub target: String,
+    /// SHA-256 of the target's canonical form.
+    pub canonical_hash: [u8; 32],
+    /// A name for people.
+    pub title: Option<String>,
+    /// Words to find it by.
+    pub tags: Vec<String>,
+    /// 301, 302, 307 or 308.
+    pub redirect_status: u16,
+    /// Hits a month, if it has a limit of its own.
+    pub hit_limit: Option<i64>,
+    /// When it is made.
+    pub created_at: Timestamp,
+    /// From when on it is gone.
+    pub expires_at: Option<Timestamp>,
+    /// Whether it asks for its bare code on the main host.
+    pub wants_main: bool,
+    /// Not a new row: the dead link of this code comes back.
+    pub revive: bool,
+}
+
+/// Where a new link ended up.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Placed {
+    /// Its number; that of the old row for a revived link.
+    pub id: LinkId,
+    /// Since when it holds its bare code on the main host.
+    pub main_since: Option<Timestamp>,
+}
+
+/// What became of a batch of new links.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Inserted {
+    /// For each link where it ended up, or `None` when its code or its URL was taken.
+    Stored(Vec<Option<Placed>>),
+    /// None was stored, because these found their code or their URL taken.
+    Undone(Vec<usize>),
+}
+
+impl Store {
+    /// Store links in one transaction; with `all_or_none`, only if every one finds its place.
+    pub async fn insert_links(
+        &self,
+        links: &[NewLink],
+        all_or_none: bool,
+    ) -> Result<Inserted, Error> {
+        // In the order of their keys: neighbours in the index are written together, and two
+        // transactions that want the same codes want them in the same order.
+        let mut order: Vec<(usize, &NewLink)> = links.iter().enumerate().collect();
+        order.sort_by_key(|(_, link)| link.code.as_str());
+
+        let mut steps = Vec::with_capacity(links.len());
+        // The link whose place a step's row tells; `None` for tags.
+        let mut owners = Vec::with_capacity(links.len());
+        for (at, link) in order {
+            if link.revive {
+                let dead = [Value::Int(link.id.0), link.created_at.into()];
+                steps.push(Step::new(UNTAG_DEAD, dead));
+                owners.push(None);
+            }
+            let step = if link.revive { revive_step(link) } else { insert_step(link) };
+            steps.push(if all_or_none { step.or_undo() } else { step });
+            owners.push(Some(at));
+            steps.extend(tag_steps(link.id, &link.tags));
+            owners.resize(steps.len(), None);
+        }
+        match self.db.batch(steps).await? {
+            Outcome::Done(rows) => {
+                let mut placed = vec![None; links.len()];
+                for (owner, rows) in owners.into_iter().zip(rows) {
+                    let place = owner.and_then(|at| placed.get_mut(at));
+                    if let (Some(place), Some(row)) = (place, rows.first()) {
+                        *place = Some(read_placed(row)?);
+                    }
+                }
+                Ok(Inserted::Stored(placed))
+            }
+            Outcome::Undone(missed) => {
+                let owner = |at| owners.get(at).copied().flatten();
+                Ok(Inserted::Undone(missed.into_iter().filter_map(owner).collect()))
+            }
+        }
+    }
+}
+
+fn insert_step(link: &NewLink) -> Step {
+    let tags = join_tags(&link.tags);
+    let main_since = link.wants_main.then_some(link.created_at);
+    Step::new(
+        INSERT,
+        [
+            Value::Int(link.id.0),
+            Value::text(link.workspace.as_str()),
+            Value::text(link.code.as_str()),
+            Value::text(link.strategy.as_str()),
+            Value::text(&link.target),
+            Value::blob(&link.canonical_hash),
+            link.title.as_deref().into(),
+            tags.as_deref().into(),
+            Value::Int(link.redirect_status.into()),
+            link.hit_limit.into(),
+            link.created_at.into(),
+            link.expires_at.into(),
+            main_since.into(),
+        ],
+    )
+}
+
+fn revive_step(link: &NewLink) -> Step {
+    let tags = join_tags(&link.tags);
+    Step::new(
+        REVIVE,
+        [
+            Value::text(link.strategy.as_str()),
+            Value::text(&link.target),
+            link.title.as_deref().into(),
+            tags.as_deref().into(),
+            Value::Int(link.redirect_status.into()),
+            link.hit_limit.into(),
+            link.created_at.into(),
+            link.expires_at.into(),
+            Value::text(link.workspace.as_str()),
+            Value::text(link.code.as_str()),
+            Value::blob(&link.canonical_hash),
+            link.created_at.into(),
+        ],
+    )
+}
+
+/// The rows by which a link is found under its tags, once its `tags` column holds them.
+pub(super) fn tag_steps(id: LinkId, tags: &[String]) -> impl Iterator<Item = Step> {
+    let joined = join_tags(tags);
+    tags.iter().map(move |tag| {
+        Step::new(TAG, [Value::text(tag), Value::Int(id.0), joined.as_deref().into()])
+    })
+}
+
+fn read_placed(row: &Row) -> Result<Placed, Error> {
+    Ok(Placed { id: LinkId(row.int(0)?), main_since: row.opt_time(1)? })
+}

@@ -1,0 +1,92 @@
+//! Links by key, and how a row becomes a [`Link`].
+
+use crate::code::{Code, WorkspaceId};
+use crate::link::{Link, LinkId, Month};
+use crate::store::driver::statements;
+use crate::store::value::{Row, Value};
+use crate::store::workspaces::{read_id, read_strategy};
+use crate::store::{Error, Store};
+
+/// The columns that [`read_link`] reads, of `links l left join link_stats s`.
+macro_rules! link_columns {
+    () => {
+        "l.id, l.workspace, l.code, l.strategy, l.target, l.canonical_hash, l.title, l.tags,
+         l.redirect_status, l.hit_limit, l.created_at, l.updated_at, l.expires_at, l.deleted_at,
+         l.purged_at, l.main_since, l.version, coalesce(s.redirect_count, 0),
+         coalesce(s.avg_redirect_ms, cast(0 as double precision)), s.last_redirect_at,
+         coalesce(s.month, 0), coalesce(s.month_hits, 0)"
+    };
+}
+pub(super) use link_columns;
+
+statements! {
+    FIND = concat!("select ", link_columns!(), " from links l
+        left join link_stats s on s.link_id = l.id where l.workspace = $1 and l.code = $2");
+    /// The one deterministic link of a URL.
+    FIND_SAME = concat!("select ", link_columns!(), " from links l
+        left join link_stats s on s.link_id = l.id
+        where l.workspace = $1 and l.canonical_hash = $2 and l.strategy = 'deterministic'");
+}
+
+impl Store {
+    /// A link by its code, tombstones included.
+    pub async fn find_link(
+        &self,
+        workspace: &WorkspaceId,
+        code: &Code,
+    ) -> Result<Option<Link>, Error> {
+        let params = [Value::text(workspace.as_str()), Value::text(code.as_str())];
+        self.db.find(FIND, &params).await?.map(|row| read_link(&row)).transpose()
+    }
+
+    /// The deterministic link of a canonical form, tombstones included.
+    pub async fn find_same(
+        &self,
+        workspace: &WorkspaceId,
+        canonical_hash: &[u8; 32],
+    ) -> Result<Option<Link>, Error> {
+        let params = [Value::text(workspace.as_str()), Value::blob(canonical_hash)];
+        self.db.find(FIND_SAME, &params).await?.map(|row| read_link(&row)).transpose()
+    }
+}
+
+pub(super) fn read_link(row: &Row) -> Result<Link, Error> {
+    let code = row.text(2)?;
+    Ok(Link {
+        id: LinkId(row.int(0)?),
+        workspace: read_id(row.text(1)?)?,
+        code: Code::parse(code).ok_or_else(|| Error::Corrupt(format!("`{code}` is no code")))?,
+        strategy: read_strategy(row.text(3)?)?,
+        target: row.text(4)?.to_owned(),
+        canonical_hash: row
+            .blob(5)?
+            .try_into()
+            .map_err(|_| Error::Corrupt(format!("the hash of `{code}` has a wrong length")))?,
+        title: row.opt_text(6)?.map(str::to_owned),
+        tags: row.opt_text(7)?.map(split_tags).unwrap_or_default(),
+        redirect_status: u16::try_from(row.int(8)?)
+            .map_err(|_| Error::Corrupt(format!("the status of `{code}` is out of range")))?,
+        hit_limit: row.opt_int(9)?,
+        created_at: row.time(10)?,
+        updated_at: row.time(11)?,
+        expires_at: row.opt_time(12)?,
+        deleted_at: row.opt_time(13)?,
+        purged_at: row.opt_time(14)?,
+        main_since: row.opt_time(15)?,
+        version: row.int(16)?,
+        redirect_count: row.int(17)?,
+        avg_redirect_ms: row.real(18)?,
+        last_redirect_at: row.opt_time(19)?,
+        month: Month::from_number(row.int(20)?),
+        month_hits: row.int(21)?,
+    })
+}
+
+/// Tags in one column, a line each: a tag has no control characters.
+pub(super) fn join_tags(tags: &[String]) -> Option<String> {
+    if tags.is_empty() { None } else { Some(tags.join("\n")) }
+}
+
+fn split_tags(text: &str) -> Vec<String> {
+    text.split('\n').map(str::to_owned).collect()
+}

@@ -1,0 +1,154 @@
+//! The store: the only module that knows SQL. Two databases below, one set of statements above.
+//!
+//! `driver` is the seam, `sqlite` and `postgres` stand behind it, `migrate` keeps the tables up to
+//! date; each other file holds the statements of one concern, each of them once.
+
+mod counters;
+mod copy;
+mod driver;
+mod edit;
+mod error;
+mod hits;
+mod insert;
+mod links;
+mod list;
+mod migrate;
+mod places;
+mod postgres;
+mod secrets;
+mod sqlite;
+mod totals;
+mod value;
+mod workspaces;
+
+#[cfg(test)]
+mod tests;
+
+pub use copy::{Checksum, Progress};
+pub use edit::LinkEdit;
+pub use error::Error;
+pub use hits::Hits;
+pub use insert::{Inserted, NewLink, Placed};
+pub use list::{ListQuery, Position, Sort, SortKey};
+pub use places::Place;
+pub use totals::Redirects;
+pub use workspaces::{Host, Workspace};
+
+use std::fs::{File, TryLockError};
+use std::path::Path;
+
+use crate::config::{StoreConfig, StoreUrl};
+
+use driver::Db;
+use postgres::Postgres;
+use sqlite::Sqlite;
+
+/// An open store.
+#[derive(Debug)]
+pub struct Store {
+    db: Db,
+}
+
+impl Store {
+    /// Open a store and bring its tables up to date.
+    pub async fn open(config: &StoreConfig) -> Result<Self, Error> {
+        Ok(Self::migrate(config).await?.0)
+    }
+
+    /// The same, and the names of the steps that brought it up to date.
+    pub async fn migrate(config: &StoreConfig) -> Result<(Self, Vec<&'static str>), Error> {
+        match &config.url {
+            StoreUrl::Sqlite(path) => {
+                let opened = |error| name_file(path, error);
+                let mut writer = sqlite::connect_writer(path).map_err(opened)?;
+                let applied = migrate::migrate_sqlite(&mut writer, path).map_err(opened)?;
+                let db = Sqlite::start(path, writer, config.pool_size).map_err(opened)?;
+                Ok((Self { db: Db::Sqlite(db) }, applied))
+            }
+            StoreUrl::Postgres(url) => {
+                let db = Postgres::pool(url, config.pool_size, config.statement_timeout)?;
+                let mut client = db.connection().await.map_err(|error| {
+                    Error::Open(format!(
+                        "{error}; check that PostgreSQL runs and that KURZ_STORE names it"
+                    ))
+                })?;
+                let applied = migrate::migrate_postgres(&mut client).await?;
+                drop(client);
+                Ok((Self { db: Db::Postgres(db) }, applied))
+            }
+        }
+    }
+
+    /// Whether the database answers.
+    pub async fn ping(&self) -> Result<(), Error> {
+        self.next_number("link").await.map(|_| ())
+    }
+
+    /// Which of the two databases it is, for people.
+    pub const fn kind(&self) -> &'static str {
+        match self.db {
+            Db::Sqlite(_) => "SQLite",
+            Db::Postgres(_) => "PostgreSQL",
+        }
+    }
+
+    /// Write a copy of an SQLite store, as of one instant, to a new file. PostgreSQL has its own
+    /// tools for that.
+    pub fn backup(&self, to: &Path) -> Result<(), Error> {
+        match &self.db {
+            Db::Sqlite(db) => db.backup(to),
+            Db::Postgres(_) => Err(Error::Open(
+                "a PostgreSQL store is backed up with PostgreSQL's own pg_dump; \
+                 `kurz copy` writes it into an SQLite file"
+                    .to_owned(),
+            )),
+        }
+    }
+}
+
+/// Say which file an error is about, and what to do.
+fn name_file(path: &Path, error: Error) -> Error {
+    let path = path.display();
+    match error {
+        Error::Unavailable(text) if text.contains("locked") => Error::Open(format!(
+            "the store {path} is locked by another program ({text}): stop that program first"
+        )),
+        Error::Unavailable(text) => Error::Open(format!(
+            "cannot open the store {path}: {text}; check that its folder exists and is writable"
+        )),
+        Error::Corrupt(text) => Error::Open(format!(
+            "the store {path} is not a healthy SQLite file ({text}): restore a backup"
+        )),
+        other => other,
+    }
+}
+
+/// Held while a server serves from an SQLite file: hit counters live in the serving process, so
+/// there must be one only.
+#[derive(Debug)]
+pub struct ServeLock(#[expect(dead_code, reason = "held for its lock")] Option<File>);
+
+impl ServeLock {
+    /// Take the lock, or say who has to stop first.
+    pub fn take(url: &StoreUrl) -> Result<Self, Error> {
+        let StoreUrl::Sqlite(path) = url else { return Ok(Self(None)) };
+        let lock = path.with_added_extension("lock");
+        let failed = |error: std::io::Error| {
+            Error::Open(format!(
+                "cannot make the lock file {}: {error}; check that the folder exists and is \
+                 writable",
+                lock.display()
+            ))
+        };
+        let file = File::create(&lock).map_err(failed)?;
+        match file.try_lock() {
+            Ok(()) => Ok(Self(Some(file))),
+            Err(TryLockError::WouldBlock) => Err(Error::Open(format!(
+                "the store {} is locked: another `kurz serve` is running on it; stop that one \
+                 first, or give this one a file of its own (KURZ_STORE)",
+                path.display()
+            ))),
+            Err(TryLockError::Error(error)) => Err(failed(error)),
+        }
+    }
+}

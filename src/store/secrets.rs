@@ -1,0 +1,36 @@
+//! Secrets that kurz makes for itself at first start and keeps: the salt of the counter codes.
+
+use crate::clock::Timestamp;
+use crate::store::driver::{Step, statements};
+use crate::store::value::Value;
+use crate::store::{Error, Store};
+
+statements! {
+    FIND_SECRET = "select value from secrets where name = $1";
+    /// The first writer wins; all instances then read the same.
+    KEEP_SECRET = "insert into secrets (name, value, created_at) values ($1, $2, $3)
+                   on conflict (name) do nothing";
+}
+
+impl Store {
+    /// The secret `name`, or `fresh`, kept from now on.
+    pub async fn secret_or_keep(
+        &self,
+        name: &'static str,
+        fresh: &str,
+        now: Timestamp,
+    ) -> Result<String, Error> {
+        if let Some(secret) = self.find_secret(name).await? {
+            return Ok(secret);
+        }
+        let params = [Value::text(name), Value::text(fresh), now.into()];
+        self.db.write(Step::new(KEEP_SECRET, params)).await?;
+        let kept = self.find_secret(name).await?;
+        kept.ok_or_else(|| Error::Corrupt(format!("the secret `{name}` was not kept")))
+    }
+
+    async fn find_secret(&self, name: &'static str) -> Result<Option<String>, Error> {
+        let row = self.db.find(FIND_SECRET, &[Value::text(name)]).await?;
+        row.map(|row| row.text(0).map(str::to_owned)).transpose()
+    }
+}

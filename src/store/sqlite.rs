@@ -1,0 +1,301 @@
+//! SQLite: one thread that writes, with group commit, and read-only connections beside it.
+//!
+//! Writers hand their steps to the thread and wait. It takes what has gathered, runs it all in one
+//! transaction (each batch in a savepoint of its own), commits with `synchronous=FULL`, and only
+//! then answers: an acknowledged write has been synced. Readers see the last commit and never
+//! wait for the writer.
+
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread;
+use std::time::Duration;
+
+use rusqlite::types::{ToSqlOutput, ValueRef};
+use rusqlite::{Connection, ErrorCode, OpenFlags, ToSql};
+use tokio::sync::{mpsc, oneshot};
+
+use crate::store::Error;
+use crate::store::driver::{Outcome, Sql, Step};
+use crate::store::value::{Row, Value};
+
+/// How long to wait for somebody else's lock on the file.
+const BUSY: Duration = Duration::from_secs(5);
+/// Batches that may wait for the writer; more make their callers wait.
+const QUEUE: usize = 1024;
+/// Steps after which a transaction is committed though more work is waiting.
+const GROUP: usize = 4096;
+/// Pages in the write-ahead log before it is moved into the database: 64 MiB. Rarer than SQLite's
+/// own 1,000, since pages of random keys would be moved again and again.
+const CHECKPOINT_PAGES: i64 = 16_384;
+/// Prepared statements kept by each connection: more than there are statements.
+const STATEMENTS: usize = 128;
+
+/// An open SQLite file.
+#[derive(Debug)]
+pub(crate) struct Sqlite {
+    path: PathBuf,
+    writer: mpsc::Sender<Job>,
+    readers: Arc<Readers>,
+}
+
+/// One caller's atomic batch.
+struct Job {
+    steps: Vec<Step>,
+    reply: oneshot::Sender<Result<Outcome, Error>>,
+}
+
+impl Sqlite {
+    /// Open the file behind `writer`, which has been set up and migrated, with as many readers.
+    pub(crate) fn start(path: &Path, writer: Connection, readers: usize) -> Result<Self, Error> {
+        let readers = Arc::new(Readers::open(path, readers)?);
+        let (sender, queue) = mpsc::channel(QUEUE);
+        thread::Builder::new()
+            .name("kurz-writer".to_owned())
+            .spawn(move || write_all(&writer, queue))
+            .map_err(|error| Error::Open(format!("cannot start the writer thread: {error}")))?;
+        Ok(Self { path: path.to_owned(), writer: sender, readers })
+    }
+
+    pub(crate) fn find(&self, sql: Sql, params: &[Value<'_>]) -> Result<Option<Row>, Error> {
+        Ok(run(&self.readers.take(), sql, params)?.into_iter().next())
+    }
+
+    pub(crate) async fn list(&self, sql: Sql, params: Vec<Value<'_>>) -> Result<Vec<Row>, Error> {
+        let params: Vec<_> = params.into_iter().map(Value::into_owned).collect();
+        let readers = Arc::clone(&self.readers);
+        tokio::task::spawn_blocking(move || run(&readers.take(), sql, &params))
+            .await
+            .map_err(|error| Error::Unavailable(error.to_string()))?
+    }
+
+    pub(crate) async fn batch(&self, steps: Vec<Step>) -> Result<Outcome, Error> {
+        let (reply, answer) = oneshot::channel();
+        let stopped = |_| Error::Unavailable("the writer has stopped".to_owned());
+        self.writer.send(Job { steps, reply }).await.map_err(|error| stopped(error.to_string()))?;
+        answer.await.map_err(|error| stopped(error.to_string()))?
+    }
+
+    /// Copy the whole database, as of one instant, to a new file at `to`.
+    pub(crate) fn backup(&self, to: &Path) -> Result<(), Error> {
+        let from = connect(&self.path, OpenFlags::SQLITE_OPEN_READ_ONLY)?;
+        let mut into = Connection::open(to).map_err(|error| failed(&error))?;
+        let backup =
+            rusqlite::backup::Backup::new(&from, &mut into).map_err(|error| failed(&error))?;
+        // One step for all pages: a backup that pauses starts again whenever somebody writes.
+        match backup.step(-1).map_err(|error| failed(&error))? {
+            rusqlite::backup::StepResult::Done => Ok(()),
+            other => Err(Error::Unavailable(format!("the backup ended as {other:?}"))),
+        }
+    }
+}
+
+/// Open the file for writing, made when it is missing, and set it up.
+pub(crate) fn connect_writer(path: &Path) -> Result<Connection, Error> {
+    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE;
+    let db = connect(path, flags)?;
+    let set = |name: &str, value: &dyn ToSql| db.pragma_update(None, name, value);
+    (|| {
+        db.query_row("pragma journal_mode = wal", [], |_| Ok(()))?;
+        set("synchronous", &"full")?;
+        set("wal_autocheckpoint", &CHECKPOINT_PAGES)?;
+        set("foreign_keys", &"on")?;
+        set("cache_size", &-32_768)
+    })()
+    .map_err(|error| failed(&error))?;
+    Ok(db)
+}
+
+fn connect(path: &Path, flags: OpenFlags) -> Result<Connection, Error> {
+    let flags = flags | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let db = Connection::open_with_flags(path, flags).map_err(|error| failed(&error))?;
+    // Before anything else: two processes that open the file at once must wait, not fail.
+    db.busy_timeout(BUSY).map_err(|error| failed(&error))?;
+    db.set_prepared_statement_cache_capacity(STATEMENTS);
+    Ok(db)
+}
+
+/// Read-only connections, taken by whoever needs one.
+#[derive(Debug)]
+struct Readers {
+    connections: Vec<Mutex<Connection>>,
+    next: AtomicUsize,
+}
+
+impl Readers {
+    fn open(path: &Path, count: usize) -> Result<Self, Error> {
+        let connections = (0..count.max(1))
+            .map(|_| connect(path, OpenFlags::SQLITE_OPEN_READ_ONLY).map(Mutex::new))
+            .collect::<Result<_, _>>()?;
+        Ok(Self { connections, next: AtomicUsize::new(0) })
+    }
+
+    /// A connection that is free, or the next in turn once it is.
+    fn take(&self) -> MutexGuard<'_, Connection> {
+        let start = self.next.fetch_add(1, Ordering::Relaxed) % self.connections.len();
+        let (before, from) = self.connections.split_at(start);
+        let in_turn = from.iter().chain(before);
+        let free = in_turn.clone().find_map(|one| one.try_lock().ok());
+        free.unwrap_or_else(|| {
+            let one = in_turn.clone().next().expect("there is at least one reader");
+            one.lock().unwrap_or_else(PoisonError::into_inner)
+        })
+    }
+}
+
+/// The writer's life: gather, run, commit, answer.
+fn write_all(db: &Connection, mut queue: mpsc::Receiver<Job>) {
+    let mut group = Vec::new();
+    while let Some(job) = queue.blocking_recv() {
+        let mut steps = job.steps.len();
+        group.push(job);
+        while steps < GROUP {
+            let Ok(job) = queue.try_recv() else { break };
+            steps += job.steps.len();
+            group.push(job);
+        }
+        write_group(db, &mut group);
+    }
+    // The last one out tidies the log away; a failure leaves a log that the next start reads.
+    let _ = db.query_row("pragma wal_checkpoint(truncate)", [], |_| Ok(()));
+}
+
+fn write_group(db: &Connection, group: &mut Vec<Job>) {
+    let mut answers = Vec::with_capacity(group.len());
+    let committed = db.execute_batch("begin immediate").and_then(|()| {
+        for job in group.iter() {
+            answers.push(run_steps(db, &job.steps)?);
+        }
+        db.execute_batch("commit")
+    });
+    let failure = committed.err().map(|error| {
+        // Leaves the transaction, if SQLite has not left it by itself.
+        let _ = db.execute_batch("rollback");
+        failed(&error)
+    });
+    let mut answers = answers.into_iter();
+    for job in group.drain(..) {
+        let answer = match (&failure, answers.next()) {
+            (Some(failure), _) => Err(failure.clone()),
+            (None, Some(answer)) => answer,
+            (None, None) => Err(Error::Unavailable("the batch was not run".to_owned())),
+        };
+        // A caller that has gone away does not need its answer.
+        let _ = job.reply.send(answer);
+    }
+}
+
+/// Run one batch. The outer error means that the whole transaction is lost; the inner one, that
+/// this batch was undone and the others stand.
+fn run_steps(db: &Connection, steps: &[Step]) -> rusqlite::Result<Result<Outcome, Error>> {
+    if let [step] = steps
+        && !step.must_give_row
+    {
+        // A single statement undoes itself when it fails.
+        return match run_raw(db, step.sql, &step.params) {
+            Ok(rows) => Ok(Ok(Outcome::Done(vec![rows]))),
+            Err(error) if undoes_itself(&error) => Ok(Err(failed(&error))),
+            Err(error) => Err(error),
+        };
+    }
+    db.execute_batch("savepoint batch")?;
+    let mut rows = Vec::with_capacity(steps.len());
+    let mut missed = Vec::new();
+    for (at, step) in steps.iter().enumerate() {
+        match run_raw(db, step.sql, &step.params) {
+            Ok(found) => {
+                if step.must_give_row && found.is_empty() {
+                    missed.push(at);
+                }
+                rows.push(found);
+            }
+            Err(error) if undoes_itself(&error) => {
+                db.execute_batch("rollback to batch; release batch")?;
+                return Ok(Err(failed(&error)));
+            }
+            Err(error) => return Err(error),
+        }
+    }
+    if missed.is_empty() {
+        db.execute_batch("release batch")?;
+        return Ok(Ok(Outcome::Done(rows)));
+    }
+    db.execute_batch("rollback to batch; release batch")?;
+    Ok(Ok(Outcome::Undone(missed)))
+}
+
+/// Whether an error concerns its own statement alone and leaves the transaction standing.
+fn undoes_itself(error: &rusqlite::Error) -> bool {
+    !matches!(
+        error.sqlite_error_code(),
+        Some(
+            ErrorCode::DiskFull
+                | ErrorCode::SystemIoFailure
+                | ErrorCode::OutOfMemory
+                | ErrorCode::DatabaseBusy
+                | ErrorCode::DatabaseCorrupt
+                | ErrorCode::NotADatabase
+                | ErrorCode::OperationInterrupted
+        )
+    )
+}
+
+fn run(db: &Connection, sql: Sql, params: &[Value<'_>]) -> Result<Vec<Row>, Error> {
+    run_raw(db, sql, params).map_err(|error| failed(&error))
+}
+
+fn run_raw(db: &Connection, sql: Sql, params: &[Value<'_>]) -> rusqlite::Result<Vec<Row>> {
+    let mut statement = db.prepare_cached(sql.text())?;
+    let columns = statement.column_count();
+    let mut rows = statement.query(rusqlite::params_from_iter(params))?;
+    let mut out = Vec::new();
+    while let Some(row) = rows.next()? {
+        let mut values = Vec::with_capacity(columns);
+        for column in 0..columns {
+            values.push(match row.get_ref(column)? {
+                ValueRef::Null => Value::Null,
+                ValueRef::Integer(int) => Value::Int(int),
+                ValueRef::Real(real) => Value::Real(real),
+                ValueRef::Text(text) => Value::owned(std::str::from_utf8(text)?),
+                ValueRef::Blob(blob) => Value::Blob(blob.to_vec().into()),
+            });
+        }
+        out.push(Row(values));
+    }
+    Ok(out)
+}
+
+/// Sort an error by what its caller can do about it.
+pub(crate) fn failed(error: &rusqlite::Error) -> Error {
+    let text = error.to_string();
+    match error.sqlite_error_code() {
+        Some(ErrorCode::ConstraintViolation) if text.contains("FOREIGN KEY") => {
+            Error::Dangling(text)
+        }
+        Some(ErrorCode::DiskFull) => Error::Full(text),
+        Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase) => Error::Corrupt(text),
+        Some(
+            ErrorCode::DatabaseBusy
+            | ErrorCode::DatabaseLocked
+            | ErrorCode::SystemIoFailure
+            | ErrorCode::OutOfMemory
+            | ErrorCode::CannotOpen
+            | ErrorCode::ReadOnly
+            | ErrorCode::PermissionDenied
+            | ErrorCode::OperationInterrupted,
+        ) => Error::Unavailable(text),
+        _ => Error::Refused(text),
+    }
+}
+
+impl ToSql for Value<'_> {
+    fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
+        Ok(ToSqlOutput::Borrowed(match self {
+            Value::Null => ValueRef::Null,
+            Value::Int(int) => ValueRef::Integer(*int),
+            Value::Real(real) => ValueRef::Real(*real),
+            Value::Text(text) => ValueRef::Text(text.as_bytes()),
+            Value::Blob(blob) => ValueRef::Blob(blob),
+        }))
+    }
+}

@@ -1,0 +1,171 @@
+//! Workspaces and the hosts they answer on.
+
+use crate::clock::Timestamp;
+use crate::code::WorkspaceId;
+use crate::link::Strategy;
+use crate::store::driver::{Outcome, Step, statements};
+use crate::store::value::{Row, Value};
+use crate::store::{Error, Store};
+
+statements! {
+    /// A deleted workspace comes back under its old name: its tombstones still guard its codes.
+    INSERT = "insert into workspaces (id, strategy, hit_limit, created_at, updated_at)
+        values ($1, $2, $3, $4, $4)
+        on conflict (id) do update set strategy = excluded.strategy,
+            hit_limit = excluded.hit_limit, created_at = excluded.created_at,
+            updated_at = excluded.updated_at, deleted_at = null
+        where workspaces.deleted_at is not null
+        returning id";
+    FIND = "select id, strategy, hit_limit, created_at, updated_at from workspaces
+        where id = $1 and deleted_at is null";
+    LIST = "select id, strategy, hit_limit, created_at, updated_at from workspaces
+        where id > $1 and deleted_at is null order by id limit $2";
+    UPDATE = "update workspaces set strategy = $1, hit_limit = $2, updated_at = $3
+        where id = $4 and deleted_at is null returning id";
+    /// Only when no link of it can be followed or restored by surprise.
+    DELETE = "update workspaces set deleted_at = $1, updated_at = $1
+        where id = $2 and deleted_at is null and not exists
+            (select 1 from links where workspace = $2 and deleted_at is null and purged_at is null)
+        returning id";
+    DELETE_HOSTS = "delete from hosts where workspace = $1";
+    /// The first workspace to name a host keeps it.
+    INSERT_HOST = "insert into hosts (host, workspace, created_at) values ($1, $2, $3)
+                   on conflict (host) do nothing returning host";
+    DELETE_HOST = "delete from hosts where host = $1 and workspace = $2 returning host";
+    FIND_HOST = "select host, workspace, created_at from hosts where host = $1";
+    LIST_HOSTS = "select host, workspace, created_at from hosts where workspace = $1
+                  order by created_at, host limit $2";
+    ALL_HOSTS = "select host, workspace, created_at from hosts where host > $1
+                 order by host limit $2";
+}
+
+/// Most hosts of one workspace.
+const HOSTS: i64 = 100;
+
+/// A team's own set of codes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Workspace {
+    /// Its name, which is its key.
+    pub id: WorkspaceId,
+    /// How its links get their codes unless a request says otherwise.
+    pub strategy: Strategy,
+    /// Hits a month for each of its links; 0: any number; `None`: what the server says.
+    pub hit_limit: Option<i64>,
+    /// When it was made.
+    pub created_at: Timestamp,
+    /// When it was last changed.
+    pub updated_at: Timestamp,
+}
+
+/// A host name that belongs to a workspace.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Host {
+    /// The name, in lower case.
+    pub host: String,
+    /// Whose it is.
+    pub workspace: WorkspaceId,
+    /// Since when.
+    pub created_at: Timestamp,
+}
+
+impl Store {
+    /// Make a workspace; `false` when its name is taken.
+    pub async fn insert_workspace(&self, workspace: &Workspace) -> Result<bool, Error> {
+        let params = [
+            Value::text(workspace.id.as_str()),
+            Value::text(workspace.strategy.as_str()),
+            workspace.hit_limit.into(),
+            workspace.created_at.into(),
+        ];
+        Ok(!self.db.write(Step::new(INSERT, params)).await?.is_empty())
+    }
+
+    /// A workspace by its name.
+    pub async fn find_workspace(&self, id: &WorkspaceId) -> Result<Option<Workspace>, Error> {
+        let row = self.db.find(FIND, &[Value::text(id.as_str())]).await?;
+        row.map(|row| read_workspace(&row)).transpose()
+    }
+
+    /// Workspaces in the order of their names, after `after`.
+    pub async fn list_workspaces(&self, after: &str, most: i64) -> Result<Vec<Workspace>, Error> {
+        let rows = self.db.list(LIST, vec![Value::text(after), Value::Int(most)]).await?;
+        rows.iter().map(read_workspace).collect()
+    }
+
+    /// Change a workspace; `false` when there is none of that name.
+    pub async fn update_workspace(&self, workspace: &Workspace) -> Result<bool, Error> {
+        let params = [
+            Value::text(workspace.strategy.as_str()),
+            workspace.hit_limit.into(),
+            workspace.updated_at.into(),
+            Value::text(workspace.id.as_str()),
+        ];
+        Ok(!self.db.write(Step::new(UPDATE, params)).await?.is_empty())
+    }
+
+    /// Remove a workspace whose links are all deleted; `false` when there is none such.
+    pub async fn delete_workspace(&self, id: &WorkspaceId, now: Timestamp) -> Result<bool, Error> {
+        let steps = vec![
+            Step::new(DELETE, [now.into(), Value::text(id.as_str())]).or_undo(),
+            Step::new(DELETE_HOSTS, [Value::text(id.as_str())]),
+        ];
+        Ok(matches!(self.db.batch(steps).await?, Outcome::Done(_)))
+    }
+
+    /// Give a host to a workspace; `false` when somebody has it.
+    pub async fn insert_host(&self, host: &Host) -> Result<bool, Error> {
+        let params =
+            [Value::text(&host.host), Value::text(host.workspace.as_str()), host.created_at.into()];
+        Ok(!self.db.write(Step::new(INSERT_HOST, params)).await?.is_empty())
+    }
+
+    /// Take a host from a workspace; `false` when it does not have it.
+    pub async fn delete_host(&self, host: &str, workspace: &WorkspaceId) -> Result<bool, Error> {
+        let params = [Value::text(host), Value::text(workspace.as_str())];
+        Ok(!self.db.write(Step::new(DELETE_HOST, params)).await?.is_empty())
+    }
+
+    /// A host by its name.
+    pub async fn find_host(&self, host: &str) -> Result<Option<Host>, Error> {
+        let row = self.db.find(FIND_HOST, &[Value::text(host)]).await?;
+        row.map(|row| read_host(&row)).transpose()
+    }
+
+    /// The hosts of a workspace, oldest first.
+    pub async fn list_hosts(&self, workspace: &WorkspaceId) -> Result<Vec<Host>, Error> {
+        let params = vec![Value::text(workspace.as_str()), Value::Int(HOSTS)];
+        self.db.list(LIST_HOSTS, params).await?.iter().map(read_host).collect()
+    }
+
+    /// All hosts in the order of their names, after `after`.
+    pub async fn list_all_hosts(&self, after: &str, most: i64) -> Result<Vec<Host>, Error> {
+        let rows = self.db.list(ALL_HOSTS, vec![Value::text(after), Value::Int(most)]).await?;
+        rows.iter().map(read_host).collect()
+    }
+}
+
+fn read_workspace(row: &Row) -> Result<Workspace, Error> {
+    Ok(Workspace {
+        id: read_id(row.text(0)?)?,
+        strategy: read_strategy(row.text(1)?)?,
+        hit_limit: row.opt_int(2)?,
+        created_at: row.time(3)?,
+        updated_at: row.time(4)?,
+    })
+}
+
+fn read_host(row: &Row) -> Result<Host, Error> {
+    Ok(Host {
+        host: row.text(0)?.to_owned(),
+        workspace: read_id(row.text(1)?)?,
+        created_at: row.time(2)?,
+    })
+}
+
+pub(super) fn read_id(text: &str) -> Result<WorkspaceId, Error> {
+    WorkspaceId::parse(text).ok_or_else(|| Error::Corrupt(format!("`{text}` is no workspace id")))
+}
+
+pub(super) fn read_strategy(text: &str) -> Result<Strategy, Error> {
+    text.parse().map_err(|()| Error::Corrupt(format!("`{text}` is no strategy")))
+}
