@@ -8,6 +8,7 @@ use std::process::ExitCode;
 use crate::code::UrlError;
 use crate::code::counter::CounterError;
 use crate::config::ConfigError;
+use crate::store;
 
 /// The exit code of wrong usage and refused input.
 pub(super) const USAGE: u8 = 2;
@@ -56,6 +57,24 @@ impl From<ConfigError> for Failure {
     }
 }
 
+impl From<store::Error> for Failure {
+    fn from(error: store::Error) -> Self {
+        Self::Failed(sentence(&error.to_string()))
+    }
+}
+
+/// A capital letter and a full stop around what other modules say. Names keep their spelling.
+pub(super) fn sentence(text: &str) -> String {
+    let text = text.trim_end_matches('.');
+    let is_word = text.split(' ').next().is_some_and(|word| word.chars().all(char::is_alphabetic));
+    let mut letters = text.chars();
+    let first = letters.next().filter(|_| is_word).map(char::to_uppercase);
+    match first {
+        Some(first) => first.chain(letters).chain(['.']).collect(),
+        None => format!("{text}."),
+    }
+}
+
 impl From<Refusal> for Failure {
     fn from(refusal: Refusal) -> Self {
         Self::Refused(refusal.sentence)
@@ -90,6 +109,20 @@ impl From<CounterError> for Refusal {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_sentence_begins_with_a_capital_unless_it_begins_with_a_name() {
+        let table = [
+            ("the store is locked", "The store is locked."),
+            ("Done.", "Done."),
+            ("übrig ist nichts", "Übrig ist nichts."),
+            ("custom_code: too short", "custom_code: too short."),
+            ("sqlite://kurz.db is locked", "sqlite://kurz.db is locked."),
+        ];
+        for (text, expected) in table {
+            assert_eq!(sentence(text), expected);
+        }
+    }
 
     #[test]
     fn a_closed_pipe_is_no_failure_to_the_shell_and_other_errors_are() {

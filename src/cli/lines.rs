@@ -37,6 +37,13 @@ pub(super) fn print_line(answer: &str) -> Result<(), Failure> {
     writeln!(io::stdout(), "{answer}").map_err(|error| Failure::writing(&error))
 }
 
+/// Write an answer of several lines on stdout, each with its end.
+pub(super) fn print_text(text: &str) -> Result<(), Failure> {
+    let mut stdout = io::stdout().lock();
+    let written = stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush());
+    written.map_err(|error| Failure::writing(&error))
+}
+
 /// The object that a line must be.
 pub(super) fn object(line: Value) -> Result<Map<String, Value>, Refusal> {
     match line {

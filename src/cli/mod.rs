@@ -4,14 +4,27 @@
 //! Invariant: exit code 0 is done, 1 failed, 2 wrong usage or refused input. Answers go to stdout;
 //! errors go to stderr, as one sentence that says what to do.
 
+mod arguments;
+mod backup;
 mod canon;
+mod client;
 mod code;
 mod completions;
+mod copy;
 mod counter_code;
+mod doctor;
 mod failure;
 mod lines;
+mod links;
 pub mod logs;
+mod migrate;
+mod pages;
+mod runtime;
 mod serve;
+mod settings;
+mod shorten;
+mod table;
+mod workspace;
 
 use std::process::ExitCode;
 
@@ -21,7 +34,12 @@ pub use self::failure::Failure;
 
 const EXAMPLES: &str = "\
 Examples:
-  kurz serve
+  kurz serve --open
+  kurz shorten https://example.com/spring-sale
+  kurz links list
+  kurz backup kurz-backup.db
+  kurz copy --from sqlite://kurz.db --to postgres://kurz@db/kurz
+  kurz doctor
   kurz canon 'HTTP://Example.com:80/a/../b?z=1&a=2'
   kurz code https://example.com/page --workspace acme
   kurz counter-code 123 --salt unit_test_salt
@@ -40,6 +58,13 @@ struct Cli {
 #[derive(Debug, Subcommand)]
 enum Command {
     Serve(serve::Args),
+    Shorten(shorten::Args),
+    Links(links::Args),
+    Workspace(workspace::Args),
+    Migrate(migrate::Args),
+    Backup(backup::Args),
+    Copy(copy::Args),
+    Doctor(doctor::Args),
     Canon(canon::Args),
     Code(code::Args),
     CounterCode(counter_code::Args),
@@ -58,6 +83,13 @@ pub fn main() -> ExitCode {
     };
     let done = match cli.command {
         Command::Serve(args) => serve::run(&args),
+        Command::Shorten(args) => shorten::run(&args),
+        Command::Links(args) => links::run(&args),
+        Command::Workspace(args) => workspace::run(&args),
+        Command::Migrate(args) => migrate::run(&args),
+        Command::Backup(args) => backup::run(&args),
+        Command::Copy(args) => copy::run(&args),
+        Command::Doctor(args) => doctor::run(&args),
         Command::Canon(args) => canon::run(&args),
         Command::Code(args) => code::run(&args),
         Command::CounterCode(args) => counter_code::run(&args),
@@ -78,10 +110,15 @@ mod tests {
 
     #[test]
     fn every_subcommand_says_what_it_does_and_shows_an_example() {
-        for command in Cli::command().get_subcommands() {
-            assert!(command.get_about().is_some(), "{} has no about", command.get_name());
-            let examples = command.get_after_help().map(ToString::to_string).unwrap_or_default();
-            assert!(examples.contains("Example"), "{} has no example", command.get_name());
+        fn check(parent: &clap::Command) {
+            for command in parent.get_subcommands() {
+                let name = format!("{} {}", parent.get_name(), command.get_name());
+                assert!(command.get_about().is_some(), "{name} has no about");
+                let examples = command.get_after_help().map(ToString::to_string);
+                assert!(examples.unwrap_or_default().contains("Example"), "{name}: no example");
+                check(command);
+            }
         }
+        check(&Cli::command());
     }
 }

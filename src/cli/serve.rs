@@ -1,11 +1,10 @@
 //! `kurz serve`: the server.
 
-use std::path::{Path, PathBuf};
-
 use crate::cli::lines::print_line;
+use crate::cli::settings::{self, Settings};
 use crate::cli::{Failure, logs};
 use crate::clock::Clock;
-use crate::config::{self, Config, Overrides};
+use crate::config::Config;
 use crate::entropy::Entropy;
 use crate::server::program::Program;
 use crate::server::signals::Signals;
@@ -28,21 +27,15 @@ pub(super) struct Args {
     /// Where to listen [default: 127.0.0.1:8080]
     #[arg(long, value_name = "ADDRESS")]
     listen: Option<String>,
-    /// Where links are kept [default: kurz.db, an SQLite file]
-    #[arg(long, value_name = "URL")]
-    store: Option<String>,
-    /// The settings' file [default: kurz.toml, if it is there]
-    #[arg(long, value_name = "FILE")]
-    config: Option<PathBuf>,
+    #[command(flatten)]
+    settings: Settings,
 }
 
 pub(super) fn run(args: &Args) -> Result<(), Failure> {
-    let mut overrides = Overrides::default();
-    overrides.file.clone_from(&args.config);
+    let mut overrides = args.settings.overrides();
     overrides.set("open", args.open.then_some("true"));
     overrides.set("listen", args.listen.as_deref());
-    overrides.set("store", args.store.as_deref());
-    let config = Config::load(&overrides, config::environment()?, Path::new("."))?;
+    let config = settings::load(&overrides)?;
     logs::init(&config.log)?;
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .worker_threads(1)

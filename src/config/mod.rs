@@ -9,6 +9,7 @@ pub mod duration;
 pub mod size;
 mod access;
 mod cache;
+mod client;
 mod codes;
 mod docs;
 mod error;
@@ -26,6 +27,7 @@ mod store_url;
 use std::path::{Path, PathBuf};
 
 pub use self::cache::Cache;
+pub use self::client::Client;
 pub use self::codes::Codes;
 pub use self::docs::reference;
 pub use self::error::ConfigError;

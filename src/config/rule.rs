@@ -9,6 +9,7 @@ use std::net::SocketAddr;
 use std::ops::RangeInclusive;
 use std::time::Duration;
 
+use super::error::ConfigError;
 use super::secret::Secret;
 use super::{duration, size};
 
@@ -71,6 +72,17 @@ impl<T: 'static> Rule<T> {
             parse: Box::new(move |text| parse(text).filter(&holds)),
             ..self
         }
+    }
+}
+
+impl<T> Rule<T> {
+    /// Read the value of something that is no setting, such as a flag of one subcommand.
+    pub(super) fn read(&self, name: &str, text: &str) -> Result<T, ConfigError> {
+        (self.parse)(text).ok_or_else(|| ConfigError::Refused {
+            setting: name.to_owned(),
+            value: if (self.hides)(text) { "[hidden]".to_owned() } else { format!("{text:?}") },
+            accepts: self.accepts.clone(),
+        })
     }
 }
 

@@ -8,6 +8,7 @@ use std::path::PathBuf;
 
 use url::Url;
 
+use super::error::ConfigError;
 use super::rule::{Form, Rule};
 
 /// Which database holds everything.
@@ -33,6 +34,11 @@ impl StoreUrl {
             }
             _ => None,
         }
+    }
+
+    /// The same for the value of the flag `name`, with a sentence for what is something else.
+    pub fn read_flag(name: &str, text: &str) -> Result<Self, ConfigError> {
+        rule().read(name, text)
     }
 }
 

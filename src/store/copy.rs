@@ -1,70 +1,113 @@
 //! Copying a whole store into another, of either kind, and proving that the two are equal.
 //!
 //! Every table is read in the order of its key, a page at a time, and written with the same
-//! columns. A checksum is the SHA-256 of all rows in that order. A copy that was interrupted goes
-//! on when it is started again; until it is complete the target is marked and cannot be served.
+//! columns. A checksum is the SHA-256 of all rows in that order. Until a copy is complete its target
+//! is marked and cannot be served. One that was interrupted goes on when it is started again: pages
+//! that are there already and still equal stay, the others are replaced.
 
-use std::fmt::Write;
+use std::borrow::Cow;
+use std::cell::RefCell;
 
-use sha2::{Digest, Sha256};
-
-use crate::store::driver::{Sql, Step, statements};
+use crate::store::checksum::{Checksum, Sum};
+use crate::store::driver::{BulkSql, Load, Sql, Step, statements};
 use crate::store::value::{Row, Value};
 use crate::store::{Error, Store};
 
-/// Rows in a page.
-const PAGE: i64 = 1000;
+/// Rows in a page: as many as amortise a commit, few enough to hold in memory.
+const PAGE: usize = 4000;
+
+/// The columns of a table, its key first.
+macro_rules! columns {
+    (workspaces) => {
+        "id, strategy, hit_limit, created_at, updated_at, deleted_at"
+    };
+    (hosts) => {
+        "host, workspace, created_at"
+    };
+    (links) => {
+        "id, workspace, code, strategy, target, canonical_hash, title, tags, redirect_status,
+         hit_limit, created_at, updated_at, expires_at, deleted_at, purged_at, main_since, version"
+    };
+    (link_tags) => {
+        "workspace, tag, link_id"
+    };
+    (link_stats) => {
+        "link_id, redirect_count, avg_redirect_ms, last_redirect_at, month, month_hits"
+    };
+    (totals) => {
+        "name, count, mean"
+    };
+    (counters) => {
+        "name, next"
+    };
+    (secrets) => {
+        "name, value, created_at"
+    };
+}
+
+macro_rules! select {
+    ($table:ident, $rest:literal) => {
+        concat!("select ", columns!($table), " from ", stringify!($table), " where ", $rest)
+    };
+}
+
+macro_rules! insert {
+    ($table:ident, $rest:literal) => {
+        concat!("insert into ", stringify!($table), " (", columns!($table), ") values ", $rest)
+    };
+}
+
+macro_rules! bulk {
+    ($table:ident) => {
+        BulkSql::constant(concat!(
+            "copy ",
+            stringify!($table),
+            " (",
+            columns!($table),
+            ") from stdin (format binary)"
+        ))
+    };
+}
 
 statements! {
-    READ_WORKSPACES = "select id, strategy, hit_limit, created_at, updated_at, deleted_at
-        from workspaces where id > $1 order by id limit $2";
-    WRITE_WORKSPACES = "insert into workspaces
-            (id, strategy, hit_limit, created_at, updated_at, deleted_at)
-        values ($1, $2, $3, $4, $5, $6)
+    READ_WORKSPACES = select!(workspaces, "id > $1 order by id limit $2");
+    /// Links refer to it: it is changed where it stands.
+    WRITE_WORKSPACES = insert!(workspaces, "($1, $2, $3, $4, $5, $6)
         on conflict (id) do update set strategy = excluded.strategy,
             hit_limit = excluded.hit_limit, created_at = excluded.created_at,
-            updated_at = excluded.updated_at, deleted_at = excluded.deleted_at";
+            updated_at = excluded.updated_at, deleted_at = excluded.deleted_at");
+    CLEAR_WORKSPACES = "delete from workspaces where id > $1 and id <= $2";
     COUNT_WORKSPACES = "select count(*) from workspaces";
-    READ_HOSTS = "select host, workspace, created_at from hosts where host > $1
-        order by host limit $2";
-    WRITE_HOSTS = "insert into hosts (host, workspace, created_at) values ($1, $2, $3)
-        on conflict do nothing";
+    READ_HOSTS = select!(hosts, "host > $1 order by host limit $2");
+    WRITE_HOSTS = insert!(hosts, "($1, $2, $3)");
+    CLEAR_HOSTS = "delete from hosts where host > $1 and host <= $2";
     COUNT_HOSTS = "select count(*) from hosts";
-    READ_LINKS = "select id, workspace, code, strategy, target, canonical_hash, title, tags,
-            redirect_status, hit_limit, created_at, updated_at, expires_at, deleted_at, purged_at,
-            main_since, version
-        from links where id > $1 order by id limit $2";
-    WRITE_LINKS = "insert into links (id, workspace, code, strategy, target, canonical_hash, title,
-            tags, redirect_status, hit_limit, created_at, updated_at, expires_at, deleted_at,
-            purged_at, main_since, version)
-        values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17)
-        on conflict do nothing";
+    READ_LINKS = select!(links, "id > $1 order by id limit $2");
+    WRITE_LINKS = insert!(links, "($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15,
+        $16, $17)");
+    CLEAR_LINKS = "delete from links where id > $1 and id <= $2";
     COUNT_LINKS = "select count(*) from links";
-    READ_TAGS = "select link_id, tag, workspace from link_tags where (link_id, tag) > ($1, $2)
-        order by link_id, tag limit $3";
-    WRITE_TAGS = "insert into link_tags (link_id, tag, workspace) values ($1, $2, $3)
-        on conflict do nothing";
+    READ_TAGS = select!(link_tags, "(workspace, tag, link_id) > ($1, $2, $3)
+        order by workspace, tag, link_id limit $4");
+    WRITE_TAGS = insert!(link_tags, "($1, $2, $3)");
+    CLEAR_TAGS = "delete from link_tags where (workspace, tag, link_id) > ($1, $2, $3)
+        and (workspace, tag, link_id) <= ($4, $5, $6)";
     COUNT_TAGS = "select count(*) from link_tags";
-    READ_STATS = "select link_id, redirect_count, avg_redirect_ms, last_redirect_at, month,
-            month_hits
-        from link_stats where link_id > $1 order by link_id limit $2";
-    WRITE_STATS = "insert into link_stats (link_id, redirect_count, avg_redirect_ms,
-            last_redirect_at, month, month_hits)
-        values ($1, $2, $3, $4, $5, $6) on conflict do nothing";
+    READ_STATS = select!(link_stats, "link_id > $1 order by link_id limit $2");
+    WRITE_STATS = insert!(link_stats, "($1, $2, $3, $4, $5, $6)");
+    CLEAR_STATS = "delete from link_stats where link_id > $1 and link_id <= $2";
     COUNT_STATS = "select count(*) from link_stats";
-    READ_TOTALS = "select name, count, mean from totals where name > $1 order by name limit $2";
-    WRITE_TOTALS = "insert into totals (name, count, mean) values ($1, $2, $3)
-        on conflict (name) do update set count = excluded.count, mean = excluded.mean";
+    READ_TOTALS = select!(totals, "name > $1 order by name limit $2");
+    WRITE_TOTALS = insert!(totals, "($1, $2, $3)");
+    CLEAR_TOTALS = "delete from totals where name > $1 and name <= $2";
     COUNT_TOTALS = "select count(*) from totals";
-    READ_COUNTERS = "select name, next from counters where name > $1 order by name limit $2";
-    WRITE_COUNTERS = "insert into counters (name, next) values ($1, $2)
-        on conflict (name) do update set next = excluded.next";
+    READ_COUNTERS = select!(counters, "name > $1 order by name limit $2");
+    WRITE_COUNTERS = insert!(counters, "($1, $2)");
+    CLEAR_COUNTERS = "delete from counters where name > $1 and name <= $2";
     COUNT_COUNTERS = "select count(*) from counters";
-    READ_SECRETS = "select name, value, created_at from secrets where name > $1
-        order by name limit $2";
-    WRITE_SECRETS = "insert into secrets (name, value, created_at) values ($1, $2, $3)
-        on conflict (name) do update set value = excluded.value,
-            created_at = excluded.created_at";
+    READ_SECRETS = select!(secrets, "name > $1 order by name limit $2");
+    WRITE_SECRETS = insert!(secrets, "($1, $2, $3)");
+    CLEAR_SECRETS = "delete from secrets where name > $1 and name <= $2";
     COUNT_SECRETS = "select count(*) from secrets";
     /// An unfinished copy is a lock that nobody holds.
     MARK = "insert into locks (name, lock_until, locked_at, locked_by)
@@ -73,49 +116,83 @@ statements! {
     MARKED = "select name from locks where name = 'copy'";
 }
 
-/// How a table is copied. Its key comes first among its columns.
+/// How a table is copied.
 struct Table {
     name: &'static str,
-    /// The start of every key, one value a column.
-    first_key: &'static [Value<'static>],
+    key: &'static [Kind],
+    /// Whether its rows must stay where they are, since other tables' rows refer to them.
+    stays: bool,
     read: Sql,
     write: Sql,
+    bulk: BulkSql,
+    /// Removes what lies after one key, up to another.
+    clear: Sql,
     count: Sql,
 }
 
-const NUMBER: &[Value<'static>] = &[Value::Int(i64::MIN)];
-const TEXT: &[Value<'static>] = &[Value::Text(std::borrow::Cow::Borrowed(""))];
-const NUMBER_AND_TEXT: &[Value<'static>] =
-    &[Value::Int(i64::MIN), Value::Text(std::borrow::Cow::Borrowed(""))];
+/// What a column of a key holds.
+#[derive(Clone, Copy)]
+enum Kind {
+    Number,
+    Text,
+}
+
+impl Kind {
+    /// Before all values.
+    const fn first(self) -> Value<'static> {
+        match self {
+            Self::Number => Value::Int(i64::MIN),
+            Self::Text => Value::Text(Cow::Borrowed("")),
+        }
+    }
+
+    /// After all values: names, hosts and tags hold no such character.
+    const fn last(self) -> Value<'static> {
+        match self {
+            Self::Number => Value::Int(i64::MAX),
+            Self::Text => Value::Text(Cow::Borrowed("\u{10ffff}")),
+        }
+    }
+}
 
 macro_rules! table {
-    ($name:literal, $first_key:expr, $read:expr, $write:expr, $count:expr) => {
-        Table { name: $name, first_key: $first_key, read: $read, write: $write, count: $count }
+    ($name:ident, $key:expr, $stays:literal, $read:expr, $write:expr, $clear:expr, $count:expr) => {
+        Table {
+            name: stringify!($name),
+            key: $key,
+            stays: $stays,
+            read: $read,
+            write: $write,
+            bulk: bulk!($name),
+            clear: $clear,
+            count: $count,
+        }
     };
 }
 
+const NUMBER: &[Kind] = &[Kind::Number];
+const TEXT: &[Kind] = &[Kind::Text];
+const TAG: &[Kind] = &[Kind::Text, Kind::Text, Kind::Number];
+
 /// Those that others refer to come first. Locks stay where they are: they belong to processes.
 const TABLES: &[Table] = &[
-    table!("workspaces", TEXT, READ_WORKSPACES, WRITE_WORKSPACES, COUNT_WORKSPACES),
-    table!("hosts", TEXT, READ_HOSTS, WRITE_HOSTS, COUNT_HOSTS),
-    table!("links", NUMBER, READ_LINKS, WRITE_LINKS, COUNT_LINKS),
-    table!("link_tags", NUMBER_AND_TEXT, READ_TAGS, WRITE_TAGS, COUNT_TAGS),
-    table!("link_stats", NUMBER, READ_STATS, WRITE_STATS, COUNT_STATS),
-    table!("totals", TEXT, READ_TOTALS, WRITE_TOTALS, COUNT_TOTALS),
-    table!("counters", TEXT, READ_COUNTERS, WRITE_COUNTERS, COUNT_COUNTERS),
-    table!("secrets", TEXT, READ_SECRETS, WRITE_SECRETS, COUNT_SECRETS),
+    table!(
+        workspaces,
+        TEXT,
+        true,
+        READ_WORKSPACES,
+        WRITE_WORKSPACES,
+        CLEAR_WORKSPACES,
+        COUNT_WORKSPACES
+    ),
+    table!(hosts, TEXT, false, READ_HOSTS, WRITE_HOSTS, CLEAR_HOSTS, COUNT_HOSTS),
+    table!(links, NUMBER, false, READ_LINKS, WRITE_LINKS, CLEAR_LINKS, COUNT_LINKS),
+    table!(link_tags, TAG, false, READ_TAGS, WRITE_TAGS, CLEAR_TAGS, COUNT_TAGS),
+    table!(link_stats, NUMBER, false, READ_STATS, WRITE_STATS, CLEAR_STATS, COUNT_STATS),
+    table!(totals, TEXT, false, READ_TOTALS, WRITE_TOTALS, CLEAR_TOTALS, COUNT_TOTALS),
+    table!(counters, TEXT, false, READ_COUNTERS, WRITE_COUNTERS, CLEAR_COUNTERS, COUNT_COUNTERS),
+    table!(secrets, TEXT, false, READ_SECRETS, WRITE_SECRETS, CLEAR_SECRETS, COUNT_SECRETS),
 ];
-
-/// The content of a table, in short.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Checksum {
-    /// Which table.
-    pub table: &'static str,
-    /// How many rows.
-    pub rows: u64,
-    /// SHA-256 over all of them, in hexadecimal.
-    pub sha256: String,
-}
 
 /// How far a copy or a check has come.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -146,33 +223,90 @@ impl Store {
         target: &Self,
         report: &mut dyn FnMut(Progress),
     ) -> Result<Vec<Checksum>, Error> {
-        if target.count_links().await? > 0 && !target.has_unfinished_copy().await? {
-            return Err(Error::Open(
-                "the target of the copy holds links already: name a fresh store".to_owned(),
-            ));
+        let resumes = target.has_unfinished_copy().await?;
+        if !resumes {
+            target.begin_copy().await?;
         }
-        target.db.write(Step::new(MARK, [])).await?;
         let total = self.count_rows().await?;
         let mut done = 0;
         for table in TABLES {
             let mut pages = Pages::new(table);
-            while let Some(page) = pages.next(self).await? {
-                done += u64::try_from(page.len()).unwrap_or(u64::MAX);
-                let write = |row: Row| Step::new(table.write, row.0);
-                target.db.batch(page.into_iter().map(write).collect()).await?;
-                report(Progress { doing: "copying", done, total });
+            let mut next = pages.next(self).await?;
+            while let Some(page) = next {
+                done += page.rows.len();
+                // The next page is read while this one is written: two databases, two disks.
+                let written = target.write_page(table, page, resumes);
+                (next, ()) = tokio::try_join!(pages.next(self), written)?;
+                report(Progress { doing: "copying", done: count(done), total });
             }
         }
-        let from = self.checksums(report).await?;
-        let to = target.checksums(report).await?;
+        let sums = self.compare(target, report).await?;
+        target.db.write(Step::new(UNMARK, [])).await?;
+        Ok(sums)
+    }
+
+    /// Mark a fresh store as the target of a copy, and take out what every fresh store has.
+    async fn begin_copy(&self) -> Result<(), Error> {
+        // `main` is there as soon as a server was started once.
+        let workspaces = self.count(COUNT_WORKSPACES).await?;
+        if self.count_links().await? > 0 || self.count(COUNT_HOSTS).await? > 0 || workspaces > 1 {
+            return Err(Error::Open(
+                "the target of the copy is in use, it holds links, hosts or workspaces: name a \
+                 fresh store"
+                    .to_owned(),
+            ));
+        }
+        let mut steps = vec![Step::new(MARK, [])];
+        for table in TABLES.iter().rev() {
+            steps.push(table.clear_step(table.first_key(), table.last_key()));
+        }
+        self.db.batch(steps).await.map(|_| ())
+    }
+
+    /// Make the rows of one stretch of keys those of `page`.
+    async fn write_page(&self, table: &Table, page: Page, resumes: bool) -> Result<(), Error> {
+        let Page { after, up_to, rows } = page;
+        let clear = if resumes {
+            if read_page(self, table, &after).await? == rows {
+                return Ok(());
+            }
+            Some(table.clear_step(after, up_to))
+        } else {
+            None
+        };
+        if table.stays {
+            let write = |row: Row| Step::new(table.write, row.0);
+            return self.db.batch(rows.into_iter().map(write).collect()).await.map(|_| ());
+        }
+        if rows.is_empty() && clear.is_none() {
+            return Ok(());
+        }
+        let Table { read, write, bulk, .. } = *table;
+        self.db.load(Load { clear, read, write, bulk, rows }).await
+    }
+
+    /// The checksums of both stores, which must be equal.
+    async fn compare(
+        &self,
+        target: &Self,
+        report: &mut dyn FnMut(Progress),
+    ) -> Result<Vec<Checksum>, Error> {
+        let total = self.count_rows().await? + target.count_rows().await?;
+        let (report, done) = (RefCell::new(report), RefCell::new(0));
+        // Both at once: they are two databases, and one of them is a process of its own.
+        let read = |rows: usize| {
+            *done.borrow_mut() += rows;
+            let done = count(*done.borrow());
+            report.borrow_mut()(Progress { doing: "checking", done, total });
+        };
+        let (from, to) = tokio::try_join!(self.sum_tables(&read), target.sum_tables(&read))?;
         if let Some((from, _)) = from.iter().zip(&to).find(|(from, to)| from != to) {
             return Err(Error::Open(format!(
-                "after the copy the two stores differ in `{}`: was the source in use? Stop what \
-                 writes to it and copy again",
+                "after the copy the two stores differ in `{}`: stop what writes to either of them \
+                 and run the same copy again",
                 from.table
             )));
         }
-        target.db.write(Step::new(UNMARK, [])).await?;
         Ok(from)
     }
 
@@ -182,22 +316,27 @@ impl Store {
         report: &mut dyn FnMut(Progress),
     ) -> Result<Vec<Checksum>, Error> {
         let total = self.count_rows().await?;
-        let mut done = 0;
+        let (report, done) = (RefCell::new(report), RefCell::new(0));
+        self.sum_tables(&|rows| {
+            *done.borrow_mut() += rows;
+            let done = count(*done.borrow());
+            report.borrow_mut()(Progress { doing: "checking", done, total });
+        })
+        .await
+    }
+
+    async fn sum_tables(&self, read: &dyn Fn(usize)) -> Result<Vec<Checksum>, Error> {
         let mut sums = Vec::with_capacity(TABLES.len());
         for table in TABLES {
-            let mut hash = Sha256::new();
-            let mut rows = 0;
+            let mut sum = Sum::default();
             let mut pages = Pages::new(table);
             while let Some(page) = pages.next(self).await? {
-                for row in &page {
-                    hash_row(&mut hash, row);
+                for row in &page.rows {
+                    sum.add(row);
                 }
-                rows += u64::try_from(page.len()).unwrap_or(u64::MAX);
-                report(Progress { doing: "checking", done: done + rows, total });
+                read(page.rows.len());
             }
-            done += rows;
-            let sha256 = hex(&hash.finalize());
-            sums.push(Checksum { table: table.name, rows, sha256 });
+            sums.push(sum.finish(table.name));
         }
         Ok(sums)
     }
@@ -217,46 +356,56 @@ impl Store {
     }
 }
 
-/// Reads a table in the order of its key.
+type Key = Vec<Value<'static>>;
+
+impl Table {
+    fn first_key(&self) -> Key {
+        self.key.iter().map(|kind| kind.first()).collect()
+    }
+
+    fn last_key(&self) -> Key {
+        self.key.iter().map(|kind| kind.last()).collect()
+    }
+
+    fn clear_step(&self, after: Key, up_to: Key) -> Step {
+        Step::new(self.clear, after.into_iter().chain(up_to))
+    }
+}
+
+/// A stretch of a table: all rows after one key, up to another.
+struct Page {
+    after: Key,
+    up_to: Key,
+    rows: Vec<Row>,
+}
+
+/// Reads a table in the order of its key, to the end of all keys.
 struct Pages {
     table: &'static Table,
-    after: Vec<Value<'static>>,
+    after: Option<Key>,
 }
 
 impl Pages {
     fn new(table: &'static Table) -> Self {
-        Self { table, after: table.first_key.to_vec() }
+        Self { table, after: Some(table.first_key()) }
     }
 
-    async fn next(&mut self, store: &Store) -> Result<Option<Vec<Row>>, Error> {
-        let mut params = self.after.clone();
-        params.push(Value::Int(PAGE));
-        let page = store.db.list(self.table.read, params).await?;
-        let Some(last) = page.last() else { return Ok(None) };
-        self.after = last.0.iter().take(self.table.first_key.len()).cloned().collect();
-        Ok(Some(page))
+    async fn next(&mut self, store: &Store) -> Result<Option<Page>, Error> {
+        let Some(after) = self.after.take() else { return Ok(None) };
+        let rows = read_page(store, self.table, &after).await?;
+        let full = rows.last().filter(|_| rows.len() == PAGE);
+        self.after = full.map(|row| row.0.iter().take(self.table.key.len()).cloned().collect());
+        let up_to = self.after.clone().unwrap_or_else(|| self.table.last_key());
+        Ok(Some(Page { after, up_to, rows }))
     }
 }
 
-fn hex(bytes: &[u8]) -> String {
-    bytes.iter().fold(String::new(), |mut text, byte| {
-        let _ = write!(text, "{byte:02x}");
-        text
-    })
+async fn read_page(store: &Store, table: &Table, after: &Key) -> Result<Vec<Row>, Error> {
+    let mut params = after.clone();
+    params.push(Value::Int(i64::try_from(PAGE).unwrap_or(i64::MAX)));
+    store.db.list(table.read, params).await
 }
 
-/// Each value with its kind and length, so that no two different rows look alike.
-fn hash_row(hash: &mut Sha256, row: &Row) {
-    for value in &row.0 {
-        let (kind, bytes): (u8, &[u8]) = match value {
-            Value::Null => (0, &[]),
-            Value::Int(int) => (1, &int.to_be_bytes()),
-            Value::Real(real) => (2, &real.to_bits().to_be_bytes()),
-            Value::Text(text) => (3, text.as_bytes()),
-            Value::Blob(blob) => (4, blob),
-        };
-        hash.update([kind]);
-        hash.update(u64::try_from(bytes.len()).unwrap_or(u64::MAX).to_be_bytes());
-        hash.update(bytes);
-    }
+fn count(rows: usize) -> u64 {
+    u64::try_from(rows).unwrap_or(u64::MAX)
 }

@@ -37,6 +37,35 @@ macro_rules! statements {
 }
 pub(crate) use statements;
 
+/// The constant text that begins a bulk load of one table, for the database that has such a thing.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct BulkSql(&'static str);
+
+impl BulkSql {
+    /// For `copy` alone, from the same constants as its statements.
+    pub(super) const fn constant(text: &'static str) -> Self {
+        Self(text)
+    }
+
+    pub(super) const fn text(self) -> &'static str {
+        self.0
+    }
+}
+
+/// Rows on their way into one table.
+#[derive(Debug)]
+pub(crate) struct Load {
+    /// What is removed first.
+    pub(super) clear: Option<Step>,
+    /// Reads the columns that `rows` hold, and so tells their types.
+    pub(super) read: Sql,
+    /// Writes one row.
+    pub(super) write: Sql,
+    /// Begins the writing of many.
+    pub(super) bulk: BulkSql,
+    pub(super) rows: Vec<Row>,
+}
+
 /// One step of an atomic batch.
 #[derive(Clone, Debug)]
 pub(crate) struct Step {
@@ -100,6 +129,14 @@ impl Db {
         match self {
             Self::Sqlite(db) => db.batch(steps).await,
             Self::Postgres(db) => db.batch(steps).await,
+        }
+    }
+
+    /// Write many rows into one table, all or none, durable once this returns.
+    pub(crate) async fn load(&self, load: Load) -> Result<(), Error> {
+        match self {
+            Self::Sqlite(db) => db.load(load).await,
+            Self::Postgres(db) => db.load(load).await,
         }
     }
 

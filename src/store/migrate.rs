@@ -8,6 +8,7 @@ use std::path::Path;
 
 use rusqlite::{Connection, TransactionBehavior};
 use tokio_postgres::Client;
+use tokio_postgres::error::SqlState;
 
 use crate::store::{Error, postgres, sqlite};
 
@@ -37,6 +38,9 @@ const HISTORY: &str =
     "create table if not exists migrations (number bigint primary key, name text not null)";
 const APPLIED: &str = "select number, name from migrations order by number";
 
+/// What errors call the database that has no file.
+const POSTGRES: &str = "the PostgreSQL database";
+
 /// What a migration did: the names of the files it applied.
 pub(crate) type Applied = Vec<&'static str>;
 
@@ -46,11 +50,7 @@ pub(crate) fn migrate_sqlite(db: &mut Connection, path: &Path) -> Result<Applied
     // Immediate: a second process waits here and then finds the work done.
     let tx = db.transaction_with_behavior(TransactionBehavior::Immediate).map_err(failed)?;
     tx.execute_batch(HISTORY).map_err(failed)?;
-    let history = {
-        let mut statement = tx.prepare(APPLIED).map_err(failed)?;
-        let rows = statement.query_map([], |row| Ok((row.get(0)?, row.get(1)?)));
-        rows.and_then(Iterator::collect).map_err(failed)?
-    };
+    let history = history_sqlite(&tx).map_err(failed)?;
     let mut applied = Vec::new();
     for (number, migration) in pending(history, &path.display().to_string())? {
         tx.execute_batch(migration.sqlite).map_err(failed)?;
@@ -70,14 +70,9 @@ pub(crate) async fn migrate_postgres(client: &mut Client) -> Result<Applied, Err
     tx.batch_execute("set local statement_timeout = 0").await.map_err(failed)?;
     tx.execute("select pg_advisory_xact_lock($1)", &[&ADVISORY_LOCK]).await.map_err(failed)?;
     tx.batch_execute(HISTORY).await.map_err(failed)?;
-    let rows = tx.query(APPLIED, &[]).await.map_err(failed)?;
-    let history = rows
-        .iter()
-        .map(|row| Ok((row.try_get(0)?, row.try_get(1)?)))
-        .collect::<Result<_, _>>()
-        .map_err(failed)?;
+    let history = history_postgres(tx.client()).await.map_err(failed)?;
     let mut applied = Vec::new();
-    for (number, migration) in pending(history, "the PostgreSQL database")? {
+    for (number, migration) in pending(history, POSTGRES)? {
         tx.batch_execute(migration.postgres).await.map_err(failed)?;
         tx.execute("insert into migrations values ($1, $2)", &[&number, &migration.name])
             .await
@@ -88,9 +83,60 @@ pub(crate) async fn migrate_postgres(client: &mut Client) -> Result<Applied, Err
     Ok(applied)
 }
 
+/// What an SQLite file has been through and what is still to be done, without doing it.
+pub(crate) fn inspect_sqlite(db: &Connection, path: &Path) -> Result<Schema, Error> {
+    let failed = |error| sqlite::failed(&error);
+    let exists = db.table_exists(None, "migrations").map_err(failed)?;
+    let history = if exists { history_sqlite(db).map_err(failed)? } else { Vec::new() };
+    Schema::after(history, &path.display().to_string())
+}
+
+/// What a PostgreSQL database has been through and what is still to be done, without doing it.
+pub(crate) async fn inspect_postgres(client: &Client) -> Result<Schema, Error> {
+    let history = match history_postgres(client).await {
+        Err(error) if error.code() == Some(&SqlState::UNDEFINED_TABLE) => Vec::new(),
+        history => history.map_err(|error| postgres::failed(&error))?,
+    };
+    Schema::after(history, POSTGRES)
+}
+
+/// The numbers and names of the applied files.
+type History = Vec<(i64, String)>;
+
+fn history_sqlite(db: &Connection) -> rusqlite::Result<History> {
+    let mut statement = db.prepare(APPLIED)?;
+    statement.query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?.collect()
+}
+
+async fn history_postgres(client: &Client) -> Result<History, tokio_postgres::Error> {
+    let rows = client.query(APPLIED, &[]).await?;
+    rows.iter().map(|row| Ok((row.try_get(0)?, row.try_get(1)?))).collect()
+}
+
+/// How far the tables of a store have come.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Schema {
+    /// There is nothing yet.
+    Missing,
+    /// These files would be applied.
+    Behind(Vec<&'static str>),
+    /// It is up to date.
+    Current,
+}
+
+impl Schema {
+    fn after(history: History, place: &str) -> Result<Self, Error> {
+        if history.is_empty() {
+            return Ok(Self::Missing);
+        }
+        let names: Vec<_> = pending(history, place)?.map(|(_, migration)| migration.name).collect();
+        Ok(if names.is_empty() { Self::Current } else { Self::Behind(names) })
+    }
+}
+
 /// What is still to be done after `history`, or why nothing can be.
 fn pending(
-    history: Vec<(i64, String)>,
+    history: History,
     place: &str,
 ) -> Result<impl Iterator<Item = (i64, &'static Migration)>, Error> {
     let known = (1i64..).zip(MIGRATIONS);

@@ -3,6 +3,8 @@
 //! `driver` is the seam, `sqlite` and `postgres` stand behind it, `migrate` keeps the tables up to
 //! date; each other file holds the statements of one concern, each of them once.
 
+mod backup;
+mod checksum;
 mod counters;
 mod copy;
 mod driver;
@@ -10,6 +12,7 @@ mod edit;
 mod error;
 mod hits;
 mod insert;
+mod inspect;
 mod links;
 mod list;
 mod migrate;
@@ -24,12 +27,15 @@ mod workspaces;
 #[cfg(test)]
 mod tests;
 
-pub use copy::{Checksum, Progress};
+pub use backup::backup;
+pub use checksum::Checksum;
+pub use copy::Progress;
 pub use edit::LinkEdit;
 pub use error::Error;
 pub use hits::Hits;
 pub use insert::{Inserted, NewLink, Placed};
 pub use list::{ListQuery, Position, Sort, SortKey};
+pub use migrate::Schema;
 pub use places::Place;
 pub use totals::Redirects;
 pub use workspaces::{Host, Workspace};
@@ -38,6 +44,8 @@ use std::fs::{File, TryLockError};
 use std::path::Path;
 
 use crate::config::{StoreConfig, StoreUrl};
+
+use deadpool_postgres::Object;
 
 use driver::Db;
 use postgres::Postgres;
@@ -66,12 +74,7 @@ impl Store {
                 Ok((Self { db: Db::Sqlite(db) }, applied))
             }
             StoreUrl::Postgres(url) => {
-                let db = Postgres::pool(url, config.pool_size, config.statement_timeout)?;
-                let mut client = db.connection().await.map_err(|error| {
-                    Error::Open(format!(
-                        "{error}; check that PostgreSQL runs and that KURZ_STORE names it"
-                    ))
-                })?;
+                let (db, mut client) = connect_postgres(url, config).await?;
                 let applied = migrate::migrate_postgres(&mut client).await?;
                 drop(client);
                 Ok((Self { db: Db::Postgres(db) }, applied))
@@ -91,19 +94,15 @@ impl Store {
             Db::Postgres(_) => "PostgreSQL",
         }
     }
+}
 
-    /// Write a copy of an SQLite store, as of one instant, to a new file. PostgreSQL has its own
-    /// tools for that.
-    pub fn backup(&self, to: &Path) -> Result<(), Error> {
-        match &self.db {
-            Db::Sqlite(db) => db.backup(to),
-            Db::Postgres(_) => Err(Error::Open(
-                "a PostgreSQL store is backed up with PostgreSQL's own pg_dump; \
-                 `kurz copy` writes it into an SQLite file"
-                    .to_owned(),
-            )),
-        }
-    }
+/// A pool, and a first connection of it that shows that somebody answers.
+async fn connect_postgres(url: &str, config: &StoreConfig) -> Result<(Postgres, Object), Error> {
+    let db = Postgres::pool(url, config.pool_size, config.statement_timeout)?;
+    let client = db.connection().await.map_err(|error| {
+        Error::Open(format!("{error}; check that PostgreSQL runs and that KURZ_STORE names it"))
+    })?;
+    Ok((db, client))
 }
 
 /// Say which file an error is about, and what to do.

@@ -1,24 +1,30 @@
 //! PostgreSQL: a pool of connections with prepared statements. The steps of a batch travel
-//! together (pipelined) inside one transaction.
+//! together (pipelined) inside one transaction; a bulk load travels as one stream.
 
+use std::collections::HashMap;
 use std::error::Error as StdError;
+use std::pin::pin;
 use std::time::Duration;
 
 use bytes::{BufMut, BytesMut};
 use deadpool_postgres::{Manager, ManagerConfig, Object, Pool, RecyclingMethod, Runtime};
 use futures_util::future::try_join_all;
+use tokio_postgres::binary_copy::BinaryCopyInWriter;
 use tokio_postgres::error::SqlState;
 use tokio_postgres::types::{IsNull, ToSql, Type};
 use tokio_postgres::{Config, NoTls, Statement};
 
+use crate::clock::Timestamp;
 use crate::store::Error;
-use crate::store::driver::{Outcome, Sql, Step};
+use crate::store::driver::{Load, Outcome, Sql, Step};
 use crate::store::value::{Row, Value};
 
 /// How long to wait for a connection, from the pool or to the server.
 const CONNECT: Duration = Duration::from_secs(5);
 /// How often a batch that lost against another one (deadlock, serialization) is tried.
 const TRIES: usize = 5;
+/// The server's clock, not the transaction's.
+const NOW: &str = "select cast(extract(epoch from clock_timestamp()) * 1000 as bigint)";
 
 /// A pool of connections to one PostgreSQL database.
 #[derive(Debug)]
@@ -80,17 +86,57 @@ impl Postgres {
             }
         }
     }
+
+    pub(crate) async fn load(&self, load: Load) -> Result<(), Error> {
+        let mut client = self.connection().await?;
+        stream_rows(&mut client, &load).await.map_err(|error| failed(&error))
+    }
+
+    /// What time it is for the server.
+    pub(crate) async fn now(&self) -> Result<Timestamp, Error> {
+        let client = self.connection().await?;
+        let row = client.query_one(NOW, &[]).await.map_err(|error| failed(&error))?;
+        row.try_get(0).map(Timestamp::from_ms).map_err(|error| failed(&error))
+    }
+}
+
+/// One statement for all rows. Moving 100,000 links with their tags, comparison included, took 7 to
+/// 15 s this way and 18 to 33 s as pipelined inserts (debug build, a busy machine).
+async fn stream_rows(client: &mut Object, load: &Load) -> Result<(), tokio_postgres::Error> {
+    let read = client.prepare_cached(load.read.text()).await?;
+    let types: Vec<Type> = read.columns().iter().map(|column| column.type_().clone()).collect();
+    let transaction = client.transaction().await?;
+    if let Some(clear) = &load.clear {
+        let statement = transaction.prepare_cached(clear.sql.text()).await?;
+        query(&transaction, &statement, &clear.params).await?;
+    }
+    let copy = transaction.prepare_cached(load.bulk.text()).await?;
+    let sink = transaction.copy_in(&copy).await?;
+    let mut writer = pin!(BinaryCopyInWriter::new(sink, &types));
+    for row in &load.rows {
+        writer.as_mut().write_raw(&row.0).await?;
+    }
+    writer.finish().await?;
+    transaction.commit().await
 }
 
 async fn run_steps(client: &mut Object, steps: &[Step]) -> Result<Outcome, tokio_postgres::Error> {
-    let mut statements = Vec::with_capacity(steps.len());
-    for step in steps {
-        statements.push(client.prepare_cached(step.sql.text()).await?);
-    }
-    if let ([step], [statement]) = (steps, statements.as_slice())
+    if let [step] = steps
         && !step.must_give_row
     {
-        return Ok(Outcome::Done(vec![query(client, statement, &step.params).await?]));
+        let statement = client.prepare_cached(step.sql.text()).await?;
+        return Ok(Outcome::Done(vec![query(client, &statement, &step.params).await?]));
+    }
+    // A batch of a thousand steps has a handful of statements: each is looked up once.
+    let mut known: HashMap<Sql, Statement> = HashMap::new();
+    let mut statements = Vec::with_capacity(steps.len());
+    for step in steps {
+        let statement = match known.get(&step.sql) {
+            Some(statement) => statement.clone(),
+            None => client.prepare_cached(step.sql.text()).await?,
+        };
+        known.entry(step.sql).or_insert_with(|| statement.clone());
+        statements.push(statement);
     }
     let transaction = client.transaction().await?;
     let all = steps

@@ -5,7 +5,7 @@
 //! then answers: an acknowledged write has been synced. Readers see the last commit and never
 //! wait for the writer.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
@@ -16,7 +16,7 @@ use rusqlite::{Connection, ErrorCode, OpenFlags, ToSql};
 use tokio::sync::{mpsc, oneshot};
 
 use crate::store::Error;
-use crate::store::driver::{Outcome, Sql, Step};
+use crate::store::driver::{Load, Outcome, Sql, Step};
 use crate::store::value::{Row, Value};
 
 /// How long to wait for somebody else's lock on the file.
@@ -34,7 +34,6 @@ const STATEMENTS: usize = 128;
 /// An open SQLite file.
 #[derive(Debug)]
 pub(crate) struct Sqlite {
-    path: PathBuf,
     writer: mpsc::Sender<Job>,
     readers: Arc<Readers>,
 }
@@ -54,7 +53,7 @@ impl Sqlite {
             .name("kurz-writer".to_owned())
             .spawn(move || write_all(&writer, queue))
             .map_err(|error| Error::Open(format!("cannot start the writer thread: {error}")))?;
-        Ok(Self { path: path.to_owned(), writer: sender, readers })
+        Ok(Self { writer: sender, readers })
     }
 
     pub(crate) fn find(&self, sql: Sql, params: &[Value<'_>]) -> Result<Option<Row>, Error> {
@@ -76,17 +75,11 @@ impl Sqlite {
         answer.await.map_err(|error| stopped(error.to_string()))?
     }
 
-    /// Copy the whole database, as of one instant, to a new file at `to`.
-    pub(crate) fn backup(&self, to: &Path) -> Result<(), Error> {
-        let from = connect(&self.path, OpenFlags::SQLITE_OPEN_READ_ONLY)?;
-        let mut into = Connection::open(to).map_err(|error| failed(&error))?;
-        let backup =
-            rusqlite::backup::Backup::new(&from, &mut into).map_err(|error| failed(&error))?;
-        // One step for all pages: a backup that pauses starts again whenever somebody writes.
-        match backup.step(-1).map_err(|error| failed(&error))? {
-            rusqlite::backup::StepResult::Done => Ok(()),
-            other => Err(Error::Unavailable(format!("the backup ended as {other:?}"))),
-        }
+    /// One batch: with its statement prepared once, SQLite has no faster way.
+    pub(crate) async fn load(&self, load: Load) -> Result<(), Error> {
+        let Load { clear, write, rows, .. } = load;
+        let rows = rows.into_iter().map(|row| Step::new(write, row.0));
+        self.batch(clear.into_iter().chain(rows).collect()).await.map(|_| ())
     }
 }
 
@@ -104,6 +97,11 @@ pub(crate) fn connect_writer(path: &Path) -> Result<Connection, Error> {
     })()
     .map_err(|error| failed(&error))?;
     Ok(db)
+}
+
+/// Open the file as it is, for reading alone.
+pub(crate) fn connect_reader(path: &Path) -> Result<Connection, Error> {
+    connect(path, OpenFlags::SQLITE_OPEN_READ_ONLY)
 }
 
 fn connect(path: &Path, flags: OpenFlags) -> Result<Connection, Error> {
@@ -125,7 +123,7 @@ struct Readers {
 impl Readers {
     fn open(path: &Path, count: usize) -> Result<Self, Error> {
         let connections = (0..count.max(1))
-            .map(|_| connect(path, OpenFlags::SQLITE_OPEN_READ_ONLY).map(Mutex::new))
+            .map(|_| connect_reader(path).map(Mutex::new))
             .collect::<Result<_, _>>()?;
         Ok(Self { connections, next: AtomicUsize::new(0) })
     }

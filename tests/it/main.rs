@@ -7,7 +7,11 @@
 )]
 
 mod canon_differential;
+mod cli_client;
+mod cli_doctor;
 mod cli_offline;
+mod cli_store;
+mod copy;
 mod harness;
 mod tidy;
 mod vectors;

@@ -1,0 +1,185 @@
+//! The server as a client subcommand sees it: JSON there and back, over HTTP.
+//!
+//! Invariants: no redirect is followed and no proxy asked, so a key goes to the server it is meant
+//! for and nowhere else; every wait and every answer has an end; whatever goes wrong is one sentence.
+
+use std::error::Error;
+use std::time::Duration;
+
+use reqwest::redirect::Policy;
+use reqwest::{Method, Response, StatusCode};
+use serde::Deserialize;
+use serde_json::Value;
+use url::Url;
+
+use super::Failure;
+use super::failure::sentence;
+use crate::config;
+
+const CONNECT: Duration = Duration::from_secs(5);
+/// For a whole request: a bulk of work on a slow disk takes seconds, not minutes.
+const REQUEST: Duration = Duration::from_mins(1);
+/// More than a page of a thousand links with the longest targets.
+const MOST_BYTES: usize = 64 << 20;
+
+/// A client of the server that `KURZ_URL` names.
+pub(super) struct Client {
+    http: reqwest::Client,
+    config: config::Client,
+}
+
+/// An error as the server tells it.
+#[derive(Deserialize)]
+struct Problem {
+    detail: String,
+    #[serde(default)]
+    errors: Vec<ProblemField>,
+}
+
+#[derive(Deserialize)]
+struct ProblemField {
+    field: String,
+    detail: String,
+}
+
+impl Client {
+    /// The server and the key of the environment.
+    pub(super) fn from_environment() -> Result<Self, Failure> {
+        let config = config::Client::read(config::environment()?)?;
+        let mut http = reqwest::Client::builder()
+            .user_agent(concat!("kurz/", env!("CARGO_PKG_VERSION")))
+            .redirect(Policy::none())
+            .no_proxy()
+            .connect_timeout(CONNECT)
+            .timeout(REQUEST);
+        if config.url.scheme() == "http" {
+            // No certificate will be looked at; this spares reading the machine's.
+            http = http.tls_certs_only([]);
+        }
+        let http = http.build().map_err(|error| {
+            let text = format!("cannot prepare a connection: {}", reason(&error));
+            Failure::Failed(sentence(&text))
+        })?;
+        Ok(Self { http, config })
+    }
+
+    pub(super) async fn get(&self, path: &[&str]) -> Result<Value, Failure> {
+        self.send(Method::GET, self.url(path), None).await
+    }
+
+    pub(super) async fn get_with(
+        &self,
+        path: &[&str],
+        query: &[(&str, String)],
+    ) -> Result<Value, Failure> {
+        let mut url = self.url(path);
+        url.query_pairs_mut().extend_pairs(query);
+        self.send(Method::GET, url, None).await
+    }
+
+    pub(super) async fn post(&self, path: &[&str], body: Option<Value>) -> Result<Value, Failure> {
+        self.send(Method::POST, self.url(path), body).await
+    }
+
+    pub(super) async fn patch(&self, path: &[&str], body: Value) -> Result<Value, Failure> {
+        self.send(Method::PATCH, self.url(path), Some(body)).await
+    }
+
+    pub(super) async fn delete(&self, path: &[&str]) -> Result<Value, Failure> {
+        self.send(Method::DELETE, self.url(path), None).await
+    }
+
+    /// `/api/v1` and these pieces, each escaped.
+    fn url(&self, path: &[&str]) -> Url {
+        let mut url = Url::parse(self.config.url.as_str()).expect("a public URL is a URL");
+        let mut pieces = url.path_segments_mut().expect("http has a path");
+        pieces.clear().extend(["api", "v1"]).extend(path);
+        drop(pieces);
+        url
+    }
+
+    /// The answer's JSON; null when it has none.
+    async fn send(&self, method: Method, url: Url, body: Option<Value>) -> Result<Value, Failure> {
+        let mut request = self.http.request(method, url);
+        if let Some(key) = &self.config.api_key {
+            request = request.bearer_auth(key.expose());
+        }
+        if let Some(body) = &body {
+            request = request.json(body);
+        }
+        let mut response = request.send().await.map_err(|error| self.unreachable(&error))?;
+        let status = response.status();
+        let body = self.read(&mut response).await?;
+        if !status.is_success() {
+            return Err(self.refused(status, &body));
+        }
+        if body.is_empty() {
+            return Ok(Value::Null);
+        }
+        serde_json::from_slice(&body).map_err(|_| self.stranger(status))
+    }
+
+    async fn read(&self, response: &mut Response) -> Result<Vec<u8>, Failure> {
+        let mut body = Vec::new();
+        while let Some(chunk) = response.chunk().await.map_err(|error| self.unreachable(&error))? {
+            body.extend_from_slice(&chunk);
+            if body.len() > MOST_BYTES {
+                return Err(self.stranger(response.status()));
+            }
+        }
+        Ok(body)
+    }
+
+    fn refused(&self, status: StatusCode, body: &[u8]) -> Failure {
+        let Ok(problem) = serde_json::from_slice::<Problem>(body) else {
+            return self.stranger(status);
+        };
+        let mut text = problem.detail;
+        if let [_, _, ..] = problem.errors.as_slice() {
+            let each = problem
+                .errors
+                .iter()
+                .map(|error| format!("{}: {}", error.field, error.detail.trim_end_matches('.')));
+            text = each.collect::<Vec<_>>().join("; ");
+        }
+        match status {
+            StatusCode::UNAUTHORIZED => {
+                let text = text.trim_end_matches('.');
+                Failure::Refused(sentence(&format!("{text}; set KURZ_API_KEY to a valid key")))
+            }
+            StatusCode::REQUEST_TIMEOUT | StatusCode::TOO_MANY_REQUESTS => {
+                Failure::Failed(sentence(&text))
+            }
+            status if status.is_client_error() => Failure::Refused(sentence(&text)),
+            _ => Failure::Failed(sentence(&text)),
+        }
+    }
+
+    fn unreachable(&self, error: &reqwest::Error) -> Failure {
+        let (url, reason) = (&self.config.url, reason(error));
+        Failure::Failed(format!(
+            "Cannot reach kurz at {url} ({reason}): is it running? Set KURZ_URL to its address."
+        ))
+    }
+
+    /// Something else than kurz answers.
+    fn stranger(&self, status: StatusCode) -> Failure {
+        let url = &self.config.url;
+        let status = status.as_u16();
+        Failure::Failed(format!(
+            "What answers at {url} (with status {status}) is not kurz: set KURZ_URL to its address."
+        ))
+    }
+}
+
+/// The innermost cause: the outer ones only say that there was a request.
+fn reason(error: &reqwest::Error) -> String {
+    if error.is_timeout() {
+        return "no answer in time".to_owned();
+    }
+    let mut cause: &dyn Error = error;
+    while let Some(inner) = cause.source() {
+        cause = inner;
+    }
+    cause.to_string()
+}

@@ -1,0 +1,41 @@
+//! The settings: each is within its bounds, or they could not be read at all; do they fit together?
+
+use super::Finding;
+use crate::config::{self, Config};
+
+const CHECK: &str = "configuration";
+
+pub(super) fn check(config: &Config) -> Vec<Finding> {
+    let net = &config.net;
+    let everywhere = !net.listen.ip().is_loopback();
+    let mut findings = vec![Finding::ok(CHECK, "every setting is within its bounds")];
+    if everywhere {
+        findings.push(Finding::warning(
+            CHECK,
+            format!(
+                "open mode on {}: everybody who reaches it may change every link; keep it in a \
+                 closed network, or listen on 127.0.0.1 (KURZ_LISTEN)",
+                net.listen
+            ),
+        ));
+    }
+    if everywhere && net.public_url.is_none() {
+        findings.push(Finding::warning(
+            CHECK,
+            format!(
+                "short URLs will begin with {}: set KURZ_PUBLIC_URL to the address that visitors use",
+                net.public_url_at(net.listen)
+            ),
+        ));
+    }
+    if let Some(admin) = net.admin_listen.filter(|admin| !admin.ip().is_loopback()) {
+        findings.push(Finding::warning(
+            CHECK,
+            format!("/metrics answers everybody who reaches {admin}: set KURZ_ADMIN_LISTEN"),
+        ));
+    }
+    // The client subcommands read these.
+    let client = config::environment().and_then(config::Client::read);
+    findings.extend(client.err().map(|error| Finding::problem(CHECK, error)));
+    findings
+}

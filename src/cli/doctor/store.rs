@@ -1,0 +1,47 @@
+//! The store: is it there, does it answer, is it up to date and complete? It is opened only when
+//! opening changes nothing.
+
+use super::Finding;
+use crate::config::StoreConfig;
+use crate::store::{Error, Schema, Store};
+
+const CHECK: &str = "store";
+
+/// The findings, and the store if it can be opened.
+pub(super) async fn check(config: &StoreConfig) -> (Option<Store>, Vec<Finding>) {
+    let url = &config.url;
+    match Store::inspect(config).await {
+        Err(error) => (None, vec![Finding::problem(CHECK, error)]),
+        Ok(Schema::Missing) => {
+            let detail =
+                format!("the store {url} is empty: `kurz serve` fills it at its first start");
+            (None, vec![Finding::ok(CHECK, detail)])
+        }
+        Ok(Schema::Behind(steps)) => {
+            let steps = steps.join(", ");
+            let detail = format!(
+                "the tables of {url} are behind this version ({steps}): make a backup, then run \
+                 `kurz migrate`, or start `kurz serve`, which does the same"
+            );
+            (None, vec![Finding::warning(CHECK, detail)])
+        }
+        Ok(Schema::Current) => match open(config).await {
+            Ok((store, finding)) => (Some(store), vec![finding]),
+            Err(error) => (None, vec![Finding::problem(CHECK, error)]),
+        },
+    }
+}
+
+async fn open(config: &StoreConfig) -> Result<(Store, Finding), Error> {
+    let url = &config.url;
+    let store = Store::open(config).await?;
+    store.ping().await?;
+    let finding = if store.has_unfinished_copy().await? {
+        let detail =
+            format!("the store {url} holds an unfinished copy: run the same `kurz copy` again");
+        Finding::problem(CHECK, detail)
+    } else {
+        Finding::ok(CHECK, format!("the store {url} answers and is up to date"))
+    };
+    Ok((store, finding))
+}

@@ -1,0 +1,26 @@
+//! `kurz links delete`: delete a link, restorable until it is purged.
+
+use crate::cli::Failure;
+use crate::cli::arguments::WhichLink;
+use crate::cli::client::Client;
+use crate::cli::lines::print_line;
+use crate::cli::runtime::block_on;
+
+const EXAMPLES: &str = "\
+Examples:
+  kurz links delete promo --workspace acme
+  kurz links restore promo --workspace acme        brings it back";
+
+/// Delete a link; it stops redirecting at once
+#[derive(Debug, clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub(super) struct Args {
+    #[command(flatten)]
+    link: WhichLink,
+}
+
+pub(super) fn run(args: &Args) -> Result<(), Failure> {
+    let client = Client::from_environment()?;
+    block_on(client.delete(&args.link.path()))?;
+    print_line(&format!("deleted {}", args.link.code()))
+}

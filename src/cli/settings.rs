@@ -1,0 +1,37 @@
+//! Which settings hold for a subcommand that works on the store itself: those of `kurz serve`.
+
+use std::path::{Path, PathBuf};
+
+use super::Failure;
+use crate::config::{self, Config, Overrides};
+
+/// The flags of the store and of the settings' file.
+#[derive(Debug, clap::Args)]
+pub(super) struct Settings {
+    /// Where links are kept [default: `sqlite://kurz.db`]
+    #[arg(long, value_name = "URL")]
+    store: Option<String>,
+    /// The settings' file [default: kurz.toml, if it is there]
+    #[arg(long, value_name = "FILE")]
+    config: Option<PathBuf>,
+}
+
+impl Settings {
+    /// What these flags say over the file and the environment.
+    pub(super) fn overrides(&self) -> Overrides {
+        let mut overrides = Overrides::default();
+        overrides.file.clone_from(&self.config);
+        overrides.set("store", self.store.as_deref());
+        overrides
+    }
+
+    /// The settings, all layers.
+    pub(super) fn load(&self) -> Result<Config, Failure> {
+        load(&self.overrides())
+    }
+}
+
+/// The settings of this process and this folder, under `overrides`.
+pub(super) fn load(overrides: &Overrides) -> Result<Config, Failure> {
+    Ok(Config::load(overrides, config::environment()?, Path::new("."))?)
+}

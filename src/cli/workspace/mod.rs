@@ -1,0 +1,77 @@
+//! `kurz workspace`: teams' own sets of codes on a server, one subcommand a file.
+
+mod create;
+mod delete;
+mod edit;
+mod host;
+mod list;
+mod show;
+
+use clap::Subcommand;
+use serde_json::Value;
+
+use super::Failure;
+use super::arguments;
+use super::lines::{print_line, print_text};
+use super::table::record;
+use crate::code::WorkspaceId;
+
+const EXAMPLES: &str = "\
+Examples:
+  kurz workspace create acme
+  kurz workspace host add acme go.acme.example
+  kurz workspace list
+
+KURZ_URL names the server (http://127.0.0.1:8080 if it is not set), KURZ_API_KEY the key to show.";
+
+/// Make, show, change and delete workspaces and their hosts
+#[derive(Debug, clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub(super) struct Args {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    Create(create::Args),
+    List(list::Args),
+    Show(show::Args),
+    Edit(edit::Args),
+    Delete(delete::Args),
+    Host(host::Args),
+}
+
+pub(super) fn run(args: &Args) -> Result<(), Failure> {
+    match &args.command {
+        Command::Create(args) => create::run(args),
+        Command::List(args) => list::run(args),
+        Command::Show(args) => show::run(args),
+        Command::Edit(args) => edit::run(args),
+        Command::Delete(args) => delete::run(args),
+        Command::Host(args) => host::run(args),
+    }
+}
+
+/// One workspace, by its id.
+#[derive(Debug, clap::Args)]
+struct WhichWorkspace {
+    /// The workspace's id: 1 to 64 letters, digits, dashes and underscores
+    #[arg(value_name = "WORKSPACE", value_parser = arguments::workspace)]
+    id: WorkspaceId,
+}
+
+impl WhichWorkspace {
+    /// Where the API keeps it.
+    fn path(&self) -> [&str; 2] {
+        ["workspaces", self.id.as_str()]
+    }
+}
+
+fn print_workspace(workspace: &Value, json: bool) -> Result<(), Failure> {
+    if json {
+        return print_line(&workspace.to_string());
+    }
+    let fields = ["id", "strategy", "hit_limit", "hosts", "created_at", "updated_at"];
+    print_text(&record(workspace, &fields))
+}

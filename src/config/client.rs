@@ -1,0 +1,71 @@
+//! The two variables of the subcommands that talk to a server: which server, and with which key.
+//! They are no settings of the server: it passes them over.
+
+use super::error::ConfigError;
+use super::public_url::{self, PublicUrl};
+use super::rule::{Rule, secret};
+use super::secret::Secret;
+
+/// Which server a client talks to, and as whom.
+#[derive(Clone, Debug)]
+pub struct Client {
+    /// Where the server is.
+    pub url: PublicUrl,
+    /// What shows who is asking.
+    pub api_key: Option<Secret>,
+}
+
+impl Client {
+    /// Read `KURZ_URL` and `KURZ_API_KEY`; empty is as good as not there.
+    pub fn read(env: impl IntoIterator<Item = (String, String)>) -> Result<Self, ConfigError> {
+        let env: Vec<(String, String)> =
+            env.into_iter().filter(|(_, text)| !text.is_empty()).collect();
+        let url = find(&env, "KURZ_URL", &public_url::rule())?;
+        let url = url.unwrap_or_else(|| {
+            PublicUrl::parse("http://127.0.0.1:8080").expect("the default is within bounds")
+        });
+        let key = secret(1..=1000).only("visible ASCII alone", |key| {
+            key.expose().bytes().all(|byte| byte.is_ascii_graphic())
+        });
+        Ok(Self { url, api_key: find(&env, "KURZ_API_KEY", &key)? })
+    }
+}
+
+fn find<T: 'static>(
+    env: &[(String, String)],
+    name: &str,
+    rule: &Rule<T>,
+) -> Result<Option<T>, ConfigError> {
+    let given = env.iter().find(|(variable, _)| variable == name);
+    given.map(|(_, text)| rule.read(name, text)).transpose()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(env: &[(&str, &str)]) -> Result<Client, ConfigError> {
+        Client::read(env.iter().map(|(name, text)| ((*name).to_owned(), (*text).to_owned())))
+    }
+
+    #[test]
+    fn without_variables_it_is_the_server_of_the_defaults_and_no_key() {
+        for env in [&[][..], &[("KURZ_URL", ""), ("KURZ_API_KEY", "")], &[("KURZ_LISTEN", "x")]] {
+            let client = read(env).unwrap();
+            assert_eq!(client.url.as_str(), "http://127.0.0.1:8080");
+            assert!(client.api_key.is_none());
+        }
+    }
+
+    #[test]
+    fn both_variables_are_read_and_a_bad_one_is_named_but_not_shown() {
+        let client = read(&[("KURZ_URL", "https://kurz.example/"), ("KURZ_API_KEY", "kurz_a")]);
+        let client = client.unwrap();
+        assert_eq!(client.url.as_str(), "https://kurz.example");
+        assert_eq!(client.api_key.unwrap().expose(), "kurz_a");
+        let said = read(&[("KURZ_URL", "kurz.example")]).unwrap_err().to_string();
+        assert!(said.starts_with("KURZ_URL is \"kurz.example\", but it takes http://"), "{said}");
+        let said = read(&[("KURZ_API_KEY", "hunter2\r\n")]).unwrap_err().to_string();
+        assert!(said.starts_with("KURZ_API_KEY is [hidden], but it takes"), "{said}");
+    }
+}
