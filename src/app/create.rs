@@ -139,11 +139,11 @@ impl App {
     /// is pending any more.
     async fn store_pending(&self, slots: &mut [Slot], all_or_none: bool) -> Result<bool, AppError> {
         let mut pending = Vec::new();
-        let mut links: Vec<NewLink> = Vec::new();
+        let mut links: Vec<&NewLink> = Vec::new();
         for (at, slot) in slots.iter().enumerate() {
             if let Slot::Pending(draft) = slot {
                 pending.push(at);
-                links.push(draft.link.clone());
+                links.push(&draft.link);
             }
         }
         if pending.is_empty() {
@@ -203,7 +203,8 @@ impl App {
             return Ok(adopt(draft, same, now));
         }
         let Some(other) = self.parts.store.find_link(&new.workspace, &new.code).await? else {
-            // Gone again, or only the bare code on the main host was in the way.
+            // Only the bare code on the main host was in the way: it is another workspace's.
+            draft.link.wants_main = false;
             return Ok(None);
         };
         if new.strategy == Strategy::Custom {

@@ -18,8 +18,8 @@ pub(super) struct Draft {
 }
 
 impl Draft {
-    /// Check a request; nothing is stored if anything in it is wrong. `link.code` is the first
-    /// one to try, except for the counter strategy, whose codes come from [`Draft::next_code`].
+    /// Check a request; nothing is stored if anything in it is wrong. Unless it is custom, its
+    /// code comes from [`Draft::next_code`].
     pub(super) fn check(
         app: &App,
         workspace: &Workspace,
@@ -75,8 +75,7 @@ impl Draft {
         let link = NewLink {
             id: LinkId(0),
             workspace: workspace.id.clone(),
-            // Every strategy but custom replaces it before the first try.
-            code: custom.unwrap_or_else(|| deterministic::code(&canonical, &workspace.id, 0)),
+            code: custom.unwrap_or_else(no_code_yet),
             strategy,
             target: kept_target(&request.original_url),
             canonical_hash: canonical.sha256(),
@@ -212,6 +211,11 @@ pub(super) fn check_expiry(
 pub(super) fn kept_target(url: &str) -> String {
     let kept = if url.contains('\0') { url.trim_matches(|c: char| c <= ' ') } else { url };
     kept.to_owned()
+}
+
+/// Stands where the first code will.
+fn no_code_yet() -> Code {
+    Code::parse("-").expect("a dash is a code")
 }
 
 fn fragment(url: &str) -> Option<&str> {

@@ -112,6 +112,11 @@ impl Program {
         Ok(Self { app, public, admin: admin.transpose()?, stop, tasks, lock })
     }
 
+    /// What the program does, for whoever asks from the same process.
+    pub fn app(&self) -> &Arc<App> {
+        &self.app
+    }
+
     /// Where visitors come in.
     pub fn address(&self) -> SocketAddr {
         self.public.address()

@@ -91,7 +91,8 @@ impl Step {
 /// What became of an atomic batch.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Outcome {
-    /// Committed and durable; the rows of each step.
+    /// Committed and durable; the rows of each step. One that reads nothing back gives a row
+    /// without columns if it changed anything.
     Done(Vec<Vec<Row>>),
     /// Undone, because these steps gave no row though the batch asked for one.
     Undone(Vec<usize>),

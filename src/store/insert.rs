@@ -13,17 +13,14 @@ use crate::store::value::{Row, Value};
 use crate::store::{Error, Store};
 
 statements! {
-    /// No row back: the code, or for a deterministic link its URL, is taken; or somebody took the
-    /// bare code on the main host in this very moment, and the next try will do without it.
+    /// Changes nothing when the code, the bare code on the main host or, for a deterministic link,
+    /// its URL is taken. It reads nothing back: for a statement that does, SQLite first copies
+    /// every page it is about to change.
     INSERT = "insert into links (id, workspace, code, strategy, target, canonical_hash, title,
             tags, redirect_status, hit_limit, created_at, updated_at, expires_at, main_since,
             version)
-        values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $11, $12,
-            case when exists (select 1 from links where code = $3 and main_since is not null)
-                then null else cast($13 as bigint) end,
-            1)
-        on conflict do nothing
-        returning id, main_since";
+        values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $11, $12, $13, 1)
+        on conflict do nothing";
     /// Bring back a link that is deleted, expired or purged, for the URL it always led to.
     REVIVE = "update links set strategy = $1, target = $2, title = $3, tags = $4,
             redirect_status = $5, hit_limit = $6, created_at = $7, updated_at = $7,
@@ -67,7 +64,7 @@ pub struct NewLink {
     pub created_at: Timestamp,
     /// From when on it is gone.
     pub expires_at: Option<Timestamp>,
-    /// Whether it asks for its bare code on the main host.
+    /// Whether it asks for its bare code on the main host, and has no place without it.
     pub wants_main: bool,
     /// Not a new row: the dead link of this code comes back.
     pub revive: bool,
@@ -85,9 +82,9 @@ pub struct Placed {
 /// What became of a batch of new links.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Inserted {
-    /// For each link where it ended up, or `None` when its code or its URL was taken.
+    /// For each link where it ended up, or `None` when a code it asked for or its URL was taken.
     Stored(Vec<Option<Placed>>),
-    /// None was stored, because these found their code or their URL taken.
+    /// None was stored, because these found a code or their URL taken.
     Undone(Vec<usize>),
 }
 
@@ -95,12 +92,12 @@ impl Store {
     /// Store links in one transaction; with `all_or_none`, only if every one finds its place.
     pub async fn insert_links(
         &self,
-        links: &[NewLink],
+        links: &[&NewLink],
         all_or_none: bool,
     ) -> Result<Inserted, Error> {
         // In the order of their keys: neighbours in the index are written together, and two
         // transactions that want the same codes want them in the same order.
-        let mut order: Vec<(usize, &NewLink)> = links.iter().enumerate().collect();
+        let mut order: Vec<(usize, &NewLink)> = links.iter().copied().enumerate().collect();
         order.sort_by_key(|(_, link)| link.code.as_str());
 
         let mut steps = Vec::with_capacity(links.len());
@@ -122,9 +119,9 @@ impl Store {
             Outcome::Done(rows) => {
                 let mut placed = vec![None; links.len()];
                 for (owner, rows) in owners.into_iter().zip(rows) {
-                    let place = owner.and_then(|at| placed.get_mut(at));
-                    if let (Some(place), Some(row)) = (place, rows.first()) {
-                        *place = Some(read_placed(row)?);
+                    let Some((at, row)) = owner.zip(rows.first()) else { continue };
+                    if let (Some(place), Some(link)) = (placed.get_mut(at), links.get(at)) {
+                        *place = Some(place_of(link, row)?);
                     }
                 }
                 Ok(Inserted::Stored(placed))
@@ -139,7 +136,6 @@ impl Store {
 
 fn insert_step(link: &NewLink) -> Step {
     let tags = join_tags(&link.tags);
-    let main_since = link.wants_main.then_some(link.created_at);
     Step::new(
         INSERT,
         [
@@ -155,7 +151,7 @@ fn insert_step(link: &NewLink) -> Step {
             link.hit_limit.into(),
             link.created_at.into(),
             link.expires_at.into(),
-            main_since.into(),
+            main_since(link).into(),
         ],
     )
 }
@@ -189,6 +185,15 @@ pub(super) fn tag_steps(id: LinkId, tags: &[String]) -> impl Iterator<Item = Ste
     })
 }
 
-fn read_placed(row: &Row) -> Result<Placed, Error> {
-    Ok(Placed { id: LinkId(row.int(0)?), main_since: row.opt_time(1)? })
+fn main_since(link: &NewLink) -> Option<Timestamp> {
+    link.wants_main.then_some(link.created_at)
+}
+
+/// Where a link is that was stored: a new one where it asked to be, a revived one where its row was.
+fn place_of(link: &NewLink, row: &Row) -> Result<Placed, Error> {
+    if link.revive {
+        Ok(Placed { id: LinkId(row.int(0)?), main_since: row.opt_time(1)? })
+    } else {
+        Ok(Placed { id: link.id, main_since: main_since(link) })
+    }
 }

@@ -166,6 +166,10 @@ async fn query(
 ) -> Result<Vec<Row>, tokio_postgres::Error> {
     let params: Vec<&(dyn ToSql + Sync)> =
         params.iter().map(|value| -> &(dyn ToSql + Sync) { value }).collect();
+    if statement.columns().is_empty() {
+        let changed = client.execute(statement, &params).await?;
+        return Ok(if changed > 0 { vec![Row(Vec::new())] } else { Vec::new() });
+    }
     let rows = client.query(statement, &params).await?;
     rows.iter().map(read_row).collect()
 }

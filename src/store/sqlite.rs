@@ -1,10 +1,11 @@
 //! SQLite: one thread that writes, with group commit, and read-only connections beside it.
 //!
 //! Writers hand their steps to the thread and wait. It takes what has gathered, runs it all in one
-//! transaction (each batch in a savepoint of its own), commits with `synchronous=FULL`, and only
-//! then answers: an acknowledged write has been synced. Readers see the last commit and never
-//! wait for the writer.
+//! transaction, commits with `synchronous=FULL`, and only then answers: an acknowledged write has
+//! been synced. Readers see the last commit and never wait for the writer.
 
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -12,7 +13,7 @@ use std::thread;
 use std::time::Duration;
 
 use rusqlite::types::{ToSqlOutput, ValueRef};
-use rusqlite::{Connection, ErrorCode, OpenFlags, ToSql};
+use rusqlite::{Connection, ErrorCode, OpenFlags, PrepFlags, Statement, ToSql};
 use tokio::sync::{mpsc, oneshot};
 
 use crate::store::Error;
@@ -44,6 +45,13 @@ struct Job {
     reply: oneshot::Sender<Result<Outcome, Error>>,
 }
 
+impl Job {
+    fn answer(self, answer: Result<Outcome, Error>) {
+        // A caller that has gone away does not need its answer.
+        let _ = self.reply.send(answer);
+    }
+}
+
 impl Sqlite {
     /// Open the file behind `writer`, which has been set up and migrated, with as many readers.
     pub(crate) fn start(path: &Path, writer: Connection, readers: usize) -> Result<Self, Error> {
@@ -51,7 +59,7 @@ impl Sqlite {
         let (sender, queue) = mpsc::channel(QUEUE);
         thread::Builder::new()
             .name("kurz-writer".to_owned())
-            .spawn(move || write_all(&writer, queue))
+            .spawn(move || Writer::new(&writer).write_all(queue))
             .map_err(|error| Error::Open(format!("cannot start the writer thread: {error}")))?;
         Ok(Self { writer: sender, readers })
     }
@@ -141,85 +149,126 @@ impl Readers {
     }
 }
 
-/// The writer's life: gather, run, commit, answer.
-fn write_all(db: &Connection, mut queue: mpsc::Receiver<Job>) {
-    let mut group = Vec::new();
-    while let Some(job) = queue.blocking_recv() {
-        let mut steps = job.steps.len();
-        group.push(job);
-        while steps < GROUP {
-            let Ok(job) = queue.try_recv() else { break };
-            steps += job.steps.len();
+/// The one that writes.
+struct Writer<'db> {
+    db: &'db Connection,
+    /// By the address of their text, which is a constant: the connection's own cache would hash
+    /// the whole text at every step.
+    statements: HashMap<*const u8, Statement<'db>>,
+}
+
+/// Why a transaction was rolled back.
+enum Undone {
+    /// One of its batches asked for it or failed; the answer to that batch.
+    ByBatch(Result<Outcome, Error>),
+    /// The database could not go on.
+    Lost(Error),
+}
+
+impl<'db> Writer<'db> {
+    fn new(db: &'db Connection) -> Self {
+        Self { db, statements: HashMap::new() }
+    }
+
+    /// The writer's life: gather, run, commit, answer.
+    fn write_all(mut self, mut queue: mpsc::Receiver<Job>) {
+        let mut group = Vec::new();
+        while let Some(job) = queue.blocking_recv() {
+            let mut steps = job.steps.len();
             group.push(job);
+            while steps < GROUP {
+                let Ok(job) = queue.try_recv() else { break };
+                steps += job.steps.len();
+                group.push(job);
+            }
+            self.write_group(&mut group);
         }
-        write_group(db, &mut group);
+        // The last one out tidies the log away; a failure leaves a log that the next start reads.
+        let _ = self.db.query_row("pragma wal_checkpoint(truncate)", [], |_| Ok(()));
     }
-    // The last one out tidies the log away; a failure leaves a log that the next start reads.
-    let _ = db.query_row("pragma wal_checkpoint(truncate)", [], |_| Ok(()));
-}
 
-fn write_group(db: &Connection, group: &mut Vec<Job>) {
-    let mut answers = Vec::with_capacity(group.len());
-    let committed = db.execute_batch("begin immediate").and_then(|()| {
-        for job in group.iter() {
-            answers.push(run_steps(db, &job.steps)?);
-        }
-        db.execute_batch("commit")
-    });
-    let failure = committed.err().map(|error| {
-        // Leaves the transaction, if SQLite has not left it by itself.
-        let _ = db.execute_batch("rollback");
-        failed(&error)
-    });
-    let mut answers = answers.into_iter();
-    for job in group.drain(..) {
-        let answer = match (&failure, answers.next()) {
-            (Some(failure), _) => Err(failure.clone()),
-            (None, Some(answer)) => answer,
-            (None, None) => Err(Error::Unavailable("the batch was not run".to_owned())),
-        };
-        // A caller that has gone away does not need its answer.
-        let _ = job.reply.send(answer);
-    }
-}
-
-/// Run one batch. The outer error means that the whole transaction is lost; the inner one, that
-/// this batch was undone and the others stand.
-fn run_steps(db: &Connection, steps: &[Step]) -> rusqlite::Result<Result<Outcome, Error>> {
-    if let [step] = steps
-        && !step.must_give_row
-    {
-        // A single statement undoes itself when it fails.
-        return match run_raw(db, step.sql, &step.params) {
-            Ok(rows) => Ok(Ok(Outcome::Done(vec![rows]))),
-            Err(error) if undoes_itself(&error) => Ok(Err(failed(&error))),
-            Err(error) => Err(error),
-        };
-    }
-    db.execute_batch("savepoint batch")?;
-    let mut rows = Vec::with_capacity(steps.len());
-    let mut missed = Vec::new();
-    for (at, step) in steps.iter().enumerate() {
-        match run_raw(db, step.sql, &step.params) {
-            Ok(found) => {
-                if step.must_give_row && found.is_empty() {
-                    missed.push(at);
+    /// Write the batches of a group in one transaction. One that has to be undone takes the others
+    /// with it, and each is then written again by itself. That is rare; a savepoint for each
+    /// would have SQLite copy every page before it is changed, every time.
+    fn write_group(&mut self, group: &mut Vec<Job>) {
+        match self.run_group(group) {
+            Ok(answers) => {
+                for (job, answer) in group.drain(..).zip(answers) {
+                    job.answer(answer);
                 }
-                rows.push(found);
             }
-            Err(error) if undoes_itself(&error) => {
-                db.execute_batch("rollback to batch; release batch")?;
-                return Ok(Err(failed(&error)));
+            Err(Undone::Lost(error)) => {
+                for job in group.drain(..) {
+                    job.answer(Err(error.clone()));
+                }
             }
-            Err(error) => return Err(error),
+            Err(Undone::ByBatch(answer)) => {
+                let alone = group.len() == 1;
+                for job in group.drain(..) {
+                    if alone {
+                        return job.answer(answer);
+                    }
+                    self.write_group(&mut vec![job]);
+                }
+            }
         }
     }
-    if missed.is_empty() {
-        db.execute_batch("release batch")?;
-        return Ok(Ok(Outcome::Done(rows)));
+
+    fn run_group(&mut self, group: &[Job]) -> Result<Vec<Result<Outcome, Error>>, Undone> {
+        let lost = |error| Undone::Lost(failed(&error));
+        self.db.execute_batch("begin immediate").map_err(lost)?;
+        let ran = group.iter().map(|job| self.run_steps(&job.steps));
+        let committed = ran.collect::<Result<Vec<_>, _>>().and_then(|answers| {
+            self.db.execute_batch("commit").map_err(lost)?;
+            Ok(answers)
+        });
+        if committed.is_err() {
+            // Leaves the transaction, if SQLite has not left it by itself.
+            let _ = self.db.execute_batch("rollback");
+        }
+        committed
     }
-    db.execute_batch("rollback to batch; release batch")?;
-    Ok(Ok(Outcome::Undone(missed)))
+
+    /// Run one batch; its answer, should the transaction be committed.
+    fn run_steps(&mut self, steps: &[Step]) -> Result<Result<Outcome, Error>, Undone> {
+        let mut rows = Vec::with_capacity(steps.len());
+        let mut missed = Vec::new();
+        for (at, step) in steps.iter().enumerate() {
+            match self.run_step(step) {
+                Ok(found) => {
+                    if step.must_give_row && found.is_empty() {
+                        missed.push(at);
+                    }
+                    rows.push(found);
+                }
+                Err(error) if !undoes_itself(&error) => return Err(Undone::Lost(failed(&error))),
+                // What came before it in the batch, if anything did, must not stay.
+                Err(error) if at > 0 => return Err(Undone::ByBatch(Err(failed(&error)))),
+                Err(error) => return Ok(Err(failed(&error))),
+            }
+        }
+        match (missed.is_empty(), steps.len()) {
+            (true, _) => Ok(Ok(Outcome::Done(rows))),
+            // A step that gave no row changed nothing.
+            (false, 1) => Ok(Ok(Outcome::Undone(missed))),
+            (false, _) => Err(Undone::ByBatch(Ok(Outcome::Undone(missed)))),
+        }
+    }
+
+    fn run_step(&mut self, step: &Step) -> rusqlite::Result<Vec<Row>> {
+        let statement = match self.statements.entry(step.sql.text().as_ptr()) {
+            Entry::Occupied(prepared) => prepared.into_mut(),
+            Entry::Vacant(free) => {
+                let flags = PrepFlags::SQLITE_PREPARE_PERSISTENT;
+                free.insert(self.db.prepare_with_flags(step.sql.text(), flags)?)
+            }
+        };
+        if statement.column_count() > 0 {
+            return read_rows(statement, &step.params);
+        }
+        let changed = statement.execute(rusqlite::params_from_iter(&step.params))?;
+        Ok(if changed > 0 { vec![Row(Vec::new())] } else { Vec::new() })
+    }
 }
 
 /// Whether an error concerns its own statement alone and leaves the transaction standing.
@@ -239,11 +288,11 @@ fn undoes_itself(error: &rusqlite::Error) -> bool {
 }
 
 fn run(db: &Connection, sql: Sql, params: &[Value<'_>]) -> Result<Vec<Row>, Error> {
-    run_raw(db, sql, params).map_err(|error| failed(&error))
+    let rows = db.prepare_cached(sql.text()).and_then(|mut one| read_rows(&mut one, params));
+    rows.map_err(|error| failed(&error))
 }
 
-fn run_raw(db: &Connection, sql: Sql, params: &[Value<'_>]) -> rusqlite::Result<Vec<Row>> {
-    let mut statement = db.prepare_cached(sql.text())?;
+fn read_rows(statement: &mut Statement<'_>, params: &[Value<'_>]) -> rusqlite::Result<Vec<Row>> {
     let columns = statement.column_count();
     let mut rows = statement.query(rusqlite::params_from_iter(params))?;
     let mut out = Vec::new();

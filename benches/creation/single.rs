@@ -1,0 +1,94 @@
+//! One link at a time, by many who ask at once: through the library, and over HTTP.
+
+use std::sync::Arc;
+
+use kurz::app::App;
+use kurz::clock::Stopwatch;
+use kurz::link::Strategy;
+use tokio::task::JoinSet;
+
+use crate::figures::{Table, rate};
+use crate::stores::{Kind, Kurz, Place};
+use crate::{ROUNDS, cpu, http, input};
+
+const CREATORS: usize = 64;
+/// Links of one creator in a round.
+const EACH: usize = 250;
+const STRATEGIES: [Strategy; 4] =
+    [Strategy::Deterministic, Strategy::Random, Strategy::Counter, Strategy::Custom];
+/// What the fastest of the others makes durably over HTTP, with as many connections.
+const PEER: f64 = 2_936.0;
+
+pub(crate) async fn run(place: &Place, kinds: &[Kind]) {
+    let mut stores = Vec::new();
+    for kind in kinds {
+        stores.push((*kind, place.fresh(*kind, "single").await));
+    }
+    let mut rates = Table::new(STRATEGIES.map(Strategy::as_str));
+    let mut costs = Table::new(STRATEGIES.map(Strategy::as_str));
+    // One round more, to warm up.
+    for round in 0..=ROUNDS {
+        for (column, strategy) in STRATEGIES.into_iter().enumerate() {
+            for (kind, kurz) in &stores {
+                let name = kind.name();
+                let library = through_library(kurz.app(), strategy).await;
+                let (http, cpu_us) = over_http(kurz, strategy).await;
+                if round > 0 {
+                    rates.add(&format!("{name}, library, links/s"), column, library);
+                    rates.add(&format!("{name}, HTTP, links/s"), column, http);
+                    costs.add(&format!("{name}, server CPU, µs a request"), column, cpu_us);
+                    if *kind == Kind::Sqlite {
+                        rates.add("SQLite, HTTP, × chhoto-url's 2,936/s", column, http / PEER);
+                    }
+                }
+            }
+        }
+    }
+    println!("Single creation, {CREATORS} creators\n\n{}", rates.text());
+    println!("Over HTTP (without PostgreSQL's own processes)\n\n{}", costs.text());
+    for (_, kurz) in stores {
+        kurz.stop().await;
+    }
+}
+
+async fn through_library(app: &Arc<App>, strategy: Strategy) -> f64 {
+    let requests = (0..CREATORS).map(|_| input::requests(strategy, EACH)).collect::<Vec<_>>();
+    let watch = Stopwatch::start();
+    let mut creators = JoinSet::new();
+    for requests in requests {
+        let app = Arc::clone(app);
+        creators.spawn(async move {
+            let workspace = input::workspace();
+            for request in &requests {
+                let created = app.create_link(&workspace, request).await;
+                assert!(created.expect("the request is sound").is_new);
+            }
+        });
+    }
+    creators.join_all().await;
+    rate(CREATORS * EACH, watch.elapsed())
+}
+
+/// Links a second, and the server's CPU time in microseconds a request.
+async fn over_http(kurz: &Kurz, strategy: Strategy) -> (f64, f64) {
+    let mut clients = Vec::new();
+    for _ in 0..CREATORS {
+        let requests = input::requests(strategy, EACH);
+        let requests = requests.iter().map(http::create).collect::<Vec<_>>();
+        clients.push((http::Client::connect(kurz.address()).await, requests));
+    }
+    let cpu = cpu::server();
+    let watch = Stopwatch::start();
+    let mut creators = JoinSet::new();
+    for (mut client, requests) in clients {
+        creators.spawn(async move {
+            for request in &requests {
+                client.send(request).await;
+            }
+        });
+    }
+    creators.join_all().await;
+    let took = watch.elapsed();
+    let cpu = cpu::server().saturating_sub(cpu);
+    (rate(CREATORS * EACH, took), 1e6 / rate(CREATORS * EACH, cpu))
+}
