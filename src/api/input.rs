@@ -80,6 +80,15 @@ impl<T: DeserializeOwned + Send, S: Send + Sync> FromRequestParts<S> for Names<T
     }
 }
 
+/// A field that may be left out but not be null, since there is nothing it could be without.
+pub(crate) fn set<'de, T, D>(deserializer: D) -> Result<Option<T>, D::Error>
+where
+    T: serde::Deserialize<'de>,
+    D: serde::Deserializer<'de>,
+{
+    T::deserialize(deserializer).map(Some)
+}
+
 /// A field that tells "not there" from "null".
 pub(crate) fn change<'de, T, D>(deserializer: D) -> Result<Change<T>, D::Error>
 where

@@ -70,14 +70,17 @@ impl App {
     }
 
     /// Make links; for each its own result, in order. With `all_or_none` nothing is stored unless
-    /// every one succeeds.
+    /// every one succeeds, and the first refusal is the answer for all. A workspace that does not
+    /// exist is made with its first link: the way of open servers.
     pub async fn create_links(
         &self,
         workspace: &WorkspaceId,
         requests: &[LinkRequest],
         all_or_none: bool,
     ) -> Result<Vec<Result<Created, AppError>>, AppError> {
-        let workspace = self.ensure_workspace(workspace).await?;
+        let found = self.parts.store.find_workspace(workspace).await?;
+        let exists = found.is_some();
+        let workspace = found.unwrap_or_else(|| self.fresh_workspace(workspace.clone()));
         let now = self.parts.clock.now();
         let mut slots = Vec::with_capacity(requests.len());
         for request in requests {
@@ -85,6 +88,13 @@ impl App {
                 Ok(draft) => Slot::Pending(Box::new(draft)),
                 Err(error) => Slot::Refused(error),
             });
+        }
+        let pending = slots.iter().filter(|slot| matches!(slot, Slot::Pending(_))).count();
+        if pending == 0 || (all_or_none && pending < slots.len()) {
+            return self.results(&workspace, slots, all_or_none);
+        }
+        if !exists {
+            self.ensure_workspace(&workspace.id).await?;
         }
         let ids = self.link_ids.take(&self.parts.store, requests.len()).await?;
         for (slot, id) in slots.iter_mut().zip(ids) {
@@ -105,7 +115,7 @@ impl App {
                 break;
             }
         }
-        Ok(self.results(&workspace, slots))
+        self.results(&workspace, slots, all_or_none)
     }
 
     /// Of two drafts of a batch that ask for the same code, let one go first.
@@ -119,8 +129,7 @@ impl App {
                 };
                 let same = match slots.get(first) {
                     Some(Slot::Pending(other)) => {
-                        other.link.canonical_hash == draft.link.canonical_hash
-                            && other.link.strategy == draft.link.strategy
+                        draft.would_be(&other.link.canonical_hash, &other.link.target)
                     }
                     _ => false,
                 };
@@ -207,17 +216,15 @@ impl App {
             draft.link.wants_main = false;
             return Ok(None);
         };
+        let named = matches!(new.strategy, Strategy::Custom | Strategy::Deterministic);
+        let alive = other.status(now) == Some(Status::Active);
+        // A dead link may come back with another fragment; one that is alive keeps its own.
+        let fits = !alive && other.canonical_hash == new.canonical_hash;
+        if named && (fits || draft.would_be(&other.canonical_hash, &other.target)) {
+            return Ok(adopt(draft, other, now));
+        }
         if new.strategy == Strategy::Custom {
-            let dead = other.status(now) != Some(Status::Active);
-            if dead && other.canonical_hash == new.canonical_hash {
-                draft.revive(&other);
-                return Ok(None);
-            }
-            return if !dead && draft.is_same_as(&other) {
-                Ok(Some(other))
-            } else {
-                Err(AppError::CodeTaken)
-            };
+            return Err(AppError::CodeTaken);
         }
         metrics::counter!("kurz_code_collisions_total", "strategy" => new.strategy.as_str())
             .increment(1);
@@ -235,7 +242,22 @@ impl App {
         self.parts.links.forget(&format!("{}/{}", link.workspace, link.code));
     }
 
-    fn results(&self, workspace: &Workspace, slots: Vec<Slot>) -> Vec<Result<Created, AppError>> {
+    fn results(
+        &self,
+        workspace: &Workspace,
+        slots: Vec<Slot>,
+        all_or_none: bool,
+    ) -> Result<Vec<Result<Created, AppError>>, AppError> {
+        if all_or_none {
+            // What is still pending then was only waiting for the one that was refused.
+            let first = slots.iter().enumerate().find_map(|(at, slot)| match slot {
+                Slot::Refused(why) => Some((at, Box::new(why.clone()))),
+                _ => None,
+            });
+            if let Some((at, why)) = first {
+                return Err(AppError::BatchRefused { at, why });
+            }
+        }
         let mut results: Vec<Result<Created, AppError>> = Vec::with_capacity(slots.len());
         for slot in slots {
             results.push(match slot {
@@ -252,15 +274,16 @@ impl App {
                 Slot::Pending(draft) => Err(AppError::NoFreeCode(draft.attempt())),
             });
         }
-        results
+        Ok(results)
     }
 }
 
-/// A deterministic link of the same URL: the answer, or, if it is dead, what the draft becomes.
+/// The link that a draft asks for exists: it is the answer, or, if it is dead, what the draft
+/// becomes.
 fn adopt(draft: &mut Draft, same: Link, now: Timestamp) -> Option<Link> {
     if same.status(now) == Some(Status::Active) {
         return Some(same);
     }
-    draft.revive(&same);
+    draft.revive(same, now);
     None
 }

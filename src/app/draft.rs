@@ -13,6 +13,8 @@ pub(super) struct Draft {
     canonical: Canonical,
     /// Which of its codes it tries.
     attempt: u32,
+    /// The dead link that it brings back.
+    dead: Option<Link>,
     /// What would be stored.
     pub(super) link: NewLink,
 }
@@ -47,7 +49,7 @@ impl Draft {
         let title = check_title(request.title.as_deref()).map_err(&mut note);
         let tags = check_tags(&request.tags).map_err(&mut note);
         let hit_limit = check_hit_limit(request.hit_limit).map_err(&mut note);
-        let status = check_status(request.redirect_status.unwrap_or(302)).map_err(&mut note);
+        let status = check_status(request.redirect_status).map_err(&mut note);
         let expires_at = check_expiry(request.expires_at, now).map_err(&mut note);
         if request.strategy == Some(Strategy::Custom) && request.custom_code.is_none() {
             let detail = "the strategy custom needs a custom_code";
@@ -88,7 +90,7 @@ impl Draft {
             wants_main: app.parts.hosts.of_workspace(&workspace.id).is_empty(),
             revive: false,
         };
-        Ok(Self { canonical, attempt: 0, link })
+        Ok(Self { canonical, attempt: 0, dead: None, link })
     }
 
     /// Choose the first code, or after a clash the next one.
@@ -128,15 +130,22 @@ impl Draft {
         self.attempt
     }
 
-    /// Whether `link`, under the code this draft asks for, is what the draft would become.
-    pub(super) fn is_same_as(&self, link: &Link) -> bool {
-        self.link.canonical_hash == link.canonical_hash
-            && fragment(&self.link.target) == fragment(&link.target)
+    /// Whether the link of this URL, under the code this draft asks for, is what the draft would
+    /// become. A chosen code leads to one fragment; a deterministic one does not know of any; the
+    /// others are new each time.
+    pub(super) fn would_be(&self, canonical_hash: &[u8; 32], target: &str) -> bool {
+        self.link.canonical_hash == *canonical_hash
+            && match self.link.strategy {
+                Strategy::Deterministic => true,
+                Strategy::Custom => fragment(&self.link.target) == fragment(target),
+                Strategy::Random | Strategy::Counter => false,
+            }
     }
 
-    /// The link, once it is stored.
+    /// The link, once it is stored. One that came back goes on with its counts.
     pub(super) fn stored(&self, placed: Placed) -> Link {
         let new = &self.link;
+        let dead = self.dead.as_ref();
         Link {
             id: placed.id,
             workspace: new.workspace.clone(),
@@ -154,20 +163,22 @@ impl Draft {
             deleted_at: None,
             purged_at: None,
             main_since: placed.main_since,
-            version: 1,
-            redirect_count: 0,
-            avg_redirect_ms: 0.0,
-            last_redirect_at: None,
-            month: Month::of(new.created_at),
-            month_hits: 0,
+            version: dead.map_or(1, |dead| dead.version + 1),
+            redirect_count: dead.map_or(0, |dead| dead.redirect_count),
+            avg_redirect_ms: dead.map_or(0.0, |dead| dead.avg_redirect_ms),
+            last_redirect_at: dead.and_then(|dead| dead.last_redirect_at),
+            month: dead.map_or(Month::of(new.created_at), |dead| dead.month),
+            month_hits: dead.map_or(0, |dead| dead.month_hits),
         }
     }
 
-    /// Become the dead link of the same URL again.
-    pub(super) fn revive(&mut self, dead: &Link) {
+    /// Become the dead link of the same URL again, at `now`: it may have died only just.
+    pub(super) fn revive(&mut self, dead: Link, now: Timestamp) {
         self.link.id = dead.id;
         self.link.code = dead.code.clone();
+        self.link.created_at = now;
         self.link.revive = true;
+        self.dead = Some(dead);
     }
 
     /// The code, as a key to compare with.
@@ -190,8 +201,8 @@ pub(super) fn check_hit_limit(limit: Option<i64>) -> Result<Option<i64>, FieldEr
     checked.map_err(|error| FieldError::new("hit_limit", error.code(), error))
 }
 
-pub(super) fn check_status(status: u16) -> Result<u16, FieldError> {
-    limits::redirect_status(status)
+pub(super) fn check_status(status: Option<u16>) -> Result<u16, FieldError> {
+    limits::redirect_status(status.unwrap_or(302))
         .map_err(|error| FieldError::new("redirect_status", error.code(), error))
 }
 

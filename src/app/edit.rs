@@ -20,13 +20,13 @@ pub struct LinkPatch {
     /// A name for people.
     pub title: Change<Option<String>>,
     /// Words to find it by.
-    pub tags: Option<Vec<String>>,
+    pub tags: Change<Option<Vec<String>>>,
     /// From when on it is gone.
     pub expires_at: Change<Option<Timestamp>>,
     /// Hits a month; `None`: what the workspace says.
     pub hit_limit: Change<Option<i64>>,
-    /// 301, 302, 307 or 308.
-    pub redirect_status: Option<u16>,
+    /// 301, 302, 307 or 308; `None`: 302.
+    pub redirect_status: Change<Option<u16>>,
 }
 
 impl App {
@@ -98,7 +98,8 @@ impl App {
         if let Change::To(title) = &patch.title {
             note(check_title(title.as_deref()).map(|title| edit.title = title));
         }
-        if let Some(tags) = &patch.tags {
+        if let Change::To(tags) = &patch.tags {
+            let tags = tags.as_deref().unwrap_or_default();
             note(check_tags(tags).map(|tags| edit.tags = tags));
         }
         if let Change::To(end) = patch.expires_at {
@@ -107,7 +108,7 @@ impl App {
         if let Change::To(limit) = patch.hit_limit {
             note(check_hit_limit(limit).map(|limit| edit.hit_limit = limit));
         }
-        if let Some(status) = patch.redirect_status {
+        if let Change::To(status) = patch.redirect_status {
             note(check_status(status).map(|status| edit.redirect_status = status));
         }
         if errors.is_empty() { Ok(edit) } else { Err(AppError::Invalid(errors)) }

@@ -24,6 +24,9 @@ pub enum AppError {
     /// A workspace that still has links cannot be removed.
     #[error("the workspace still has links: delete them first")]
     WorkspaceInUse,
+    /// The workspace `main` cannot be removed.
+    #[error("the workspace main is everybody's: it cannot be removed")]
+    MainStays,
     /// The host belongs to a workspace already.
     #[error("the host belongs to a workspace already")]
     HostTaken,
@@ -36,6 +39,14 @@ pub enum AppError {
     /// No free code was found.
     #[error("Failed to generate unique short code after {0} attempts")]
     NoFreeCode(u32),
+    /// Of links that were to be made all or none, one was refused.
+    #[error("nothing was stored, because link {at} (from 0) was refused: {why}")]
+    BatchRefused {
+        /// Which, counted from 0.
+        at: usize,
+        /// Why.
+        why: Box<AppError>,
+    },
     /// The store failed.
     #[error(transparent)]
     Store(#[from] store::Error),

@@ -135,7 +135,10 @@ impl App {
     pub async fn delete_workspace(&self, id: &WorkspaceId) -> Result<(), AppError> {
         self.workspace(id).await?;
         let now = self.parts.clock.now();
-        if id.as_str() == MAIN || !self.parts.store.delete_workspace(id, now).await? {
+        if id.as_str() == MAIN {
+            return Err(AppError::MainStays);
+        }
+        if !self.parts.store.delete_workspace(id, now).await? {
             return Err(AppError::WorkspaceInUse);
         }
         self.parts.hosts.reload(&self.parts.store).await?;
@@ -146,7 +149,7 @@ impl App {
         ShownWorkspace { hosts: self.parts.hosts.of_workspace(&workspace.id), workspace }
     }
 
-    fn fresh_workspace(&self, id: WorkspaceId) -> Workspace {
+    pub(super) fn fresh_workspace(&self, id: WorkspaceId) -> Workspace {
         let strategy = if id.as_str() == MAIN { Strategy::Random } else { Strategy::Deterministic };
         let now = self.parts.clock.now();
         Workspace { id, strategy, hit_limit: None, created_at: now, updated_at: now }

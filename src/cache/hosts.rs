@@ -4,6 +4,7 @@
 use std::collections::HashMap;
 
 use arc_swap::ArcSwap;
+use tokio::sync::Mutex;
 
 use crate::code::WorkspaceId;
 use crate::store::{Error, Store};
@@ -13,7 +14,11 @@ const PAGE: i64 = 1000;
 
 /// The hosts of all workspaces.
 #[derive(Debug, Default)]
-pub struct Hosts(ArcSwap<Maps>);
+pub struct Hosts {
+    maps: ArcSwap<Maps>,
+    /// One reload at a time: of two at once, the one that read first could be kept last.
+    reloading: Mutex<()>,
+}
 
 #[derive(Debug, Default)]
 struct Maps {
@@ -24,18 +29,19 @@ struct Maps {
 impl Hosts {
     /// The workspace of a host, given in lower case; `None` for the main host and unknown ones.
     pub fn workspace(&self, host: &str) -> Option<WorkspaceId> {
-        let maps = self.0.load();
+        let maps = self.maps.load();
         // Most servers have none: do not even hash.
         if maps.by_host.is_empty() { None } else { maps.by_host.get(host).cloned() }
     }
 
     /// The hosts of a workspace.
     pub fn of_workspace(&self, workspace: &WorkspaceId) -> Vec<String> {
-        self.0.load().by_workspace.get(workspace).cloned().unwrap_or_default()
+        self.maps.load().by_workspace.get(workspace).cloned().unwrap_or_default()
     }
 
     /// Read all hosts again.
     pub async fn reload(&self, store: &Store) -> Result<(), Error> {
+        let _one_at_a_time = self.reloading.lock().await;
         let mut maps = Maps::default();
         let mut after = String::new();
         loop {
@@ -48,7 +54,7 @@ impl Hosts {
                 maps.by_host.insert(host.host, host.workspace);
             }
         }
-        self.0.store(maps.into());
+        self.maps.store(maps.into());
         Ok(())
     }
 }

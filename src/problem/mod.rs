@@ -71,10 +71,6 @@ impl Problem {
         StatusCode::from_u16(self.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR)
     }
 
-    pub(crate) fn detail(&self) -> &str {
-        &self.detail
-    }
-
     /// A 422 for one or more fields.
     fn invalid(fields: Vec<FieldError>) -> Self {
         let (code, detail) = match fields.as_slice() {
@@ -86,6 +82,17 @@ impl Problem {
         Self {
             errors: errors.collect(),
             ..Self::new(StatusCode::UNPROCESSABLE_ENTITY, code, detail)
+        }
+    }
+
+    /// Nothing was stored, because of the link at `at`.
+    fn batch(at: usize, why: AppError) -> Self {
+        let why = Self::from(why);
+        let detail =
+            format!("Nothing was stored, because link {at} (from 0) was refused: {}", why.detail);
+        Self {
+            errors: why.errors,
+            ..Self::new(StatusCode::UNPROCESSABLE_ENTITY, "bulk-refused", detail)
         }
     }
 
@@ -126,10 +133,12 @@ impl From<AppError> for Problem {
             AppError::NotFound(missing) => (StatusCode::NOT_FOUND, missing.code()),
             AppError::CodeTaken => (StatusCode::CONFLICT, "code-taken"),
             AppError::WorkspaceTaken => (StatusCode::CONFLICT, "workspace-taken"),
+            AppError::MainStays => (StatusCode::CONFLICT, "workspace-main"),
             AppError::WorkspaceInUse => (StatusCode::CONFLICT, "workspace-in-use"),
             AppError::HostTaken => (StatusCode::CONFLICT, "host-taken"),
             AppError::ChangedMeanwhile => (StatusCode::CONFLICT, "changed-meanwhile"),
             AppError::NotDeleted => (StatusCode::CONFLICT, "not-deleted"),
+            AppError::BatchRefused { at, why } => return Self::batch(at, *why),
             AppError::NoFreeCode(_) => {
                 tracing::error!(%error, "no free code was found");
                 // The contract fixes this sentence to the letter.

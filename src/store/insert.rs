@@ -30,7 +30,8 @@ statements! {
         returning id, main_since";
     /// Before a revival, on the same condition.
     UNTAG_DEAD = "delete from link_tags where link_id in (select id from links where id = $1
-            and (deleted_at is not null or purged_at is not null or expires_at <= $2))";
+            and canonical_hash = $2
+            and (deleted_at is not null or purged_at is not null or expires_at <= $3))";
     /// Only when the link holds exactly these tags: not when its insert found the code taken.
     TAG = "insert into link_tags (workspace, tag, link_id)
         select workspace, cast($1 as text), id from links where id = $2 and tags = $3
@@ -105,7 +106,11 @@ impl Store {
         let mut owners = Vec::with_capacity(links.len());
         for (at, link) in order {
             if link.revive {
-                let dead = [Value::Int(link.id.0), link.created_at.into()];
+                let dead = [
+                    Value::Int(link.id.0),
+                    Value::blob(&link.canonical_hash),
+                    link.created_at.into(),
+                ];
                 steps.push(Step::new(UNTAG_DEAD, dead));
                 owners.push(None);
             }

@@ -26,18 +26,16 @@ struct Preview<'a> {
 
 /// What no route took: a preview, or nothing.
 pub async fn short_address(State(app): State<Arc<App>>, request: Request) -> Response {
-    let nothing = || {
-        let detail = "There is nothing at this address.";
-        Problem::new(StatusCode::NOT_FOUND, "not-found", detail).into_response()
-    };
-    let path = request.uri().path();
+    let (request, _) = request.into_parts();
+    let nothing = || page::nothing(&request.headers);
+    let path = request.uri.path();
     let Some(short) = path::parse(path).filter(|short| short.preview) else { return nothing() };
-    if request.method() != Method::GET && request.method() != Method::HEAD {
+    if request.method != Method::GET && request.method != Method::HEAD {
         let detail = "A preview can only be asked for with GET or HEAD.";
         let problem = Problem::new(StatusCode::METHOD_NOT_ALLOWED, "method-not-allowed", detail);
         return ([(header::ALLOW, "GET, HEAD")], problem).into_response();
     }
-    let host = request.extensions().get::<HostOfRequest>().map_or("", |host| host.0.as_str());
+    let host = request.extensions.get::<HostOfRequest>().map_or("", |host| host.0.as_str());
     let key = match (app.workspace_of_host(host), short.place) {
         (None, Place::Bare { code }) => code.to_owned(),
         (None, Place::Workspace { key, .. }) => key.to_owned(),

@@ -108,7 +108,8 @@ async fn seed(store: &Store, links: i64) {
     let ids: Vec<i64> = (first..first + links).collect();
     for ids in ids.chunks(10_000) {
         let batch: Vec<NewLink> = ids.iter().copied().map(link).collect();
-        let stored = store.insert_links(&batch, true).await.unwrap();
+        let links: Vec<&NewLink> = batch.iter().collect();
+        let stored = store.insert_links(&links, true).await.unwrap();
         assert!(matches!(stored, Inserted::Stored(_)), "no two links want the same place");
         let followed: Vec<Hits> = ids.iter().copied().filter(|id| id % 4 == 0).map(hits).collect();
         store.add_hits(&followed).await.unwrap();

@@ -6,12 +6,19 @@
     reason = "in a test, what is not there is a failure"
 )]
 
+mod api;
 mod canon_differential;
 mod cli_client;
 mod cli_doctor;
 mod cli_offline;
 mod cli_store;
 mod copy;
+mod deterministic;
+mod durability;
 mod harness;
+mod links;
+mod redirects;
+mod start_errors;
+mod store_suite;
 mod tidy;
 mod vectors;

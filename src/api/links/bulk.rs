@@ -67,19 +67,7 @@ pub(crate) async fn bulk(
     let atomic = body.atomic.unwrap_or(false);
     let requests: Vec<LinkRequest> = body.links.into_iter().map(LinkRequest::from).collect();
     let results = app.create_links(&workspace, &requests, atomic).await?;
-    if atomic && let Some(at) = results.iter().position(Result::is_err) {
-        let why = results.into_iter().nth(at).and_then(Result::err);
-        return Err(refuse_all(at, why));
-    }
     Ok(axum::Json(BulkAnswer { results: results.into_iter().map(BulkResult::from).collect() }))
-}
-
-/// Nothing was stored, because of the link at `at`.
-fn refuse_all(at: usize, why: Option<AppError>) -> Problem {
-    let why = why.map(Problem::from);
-    let reason = why.map(|problem| format!(" {}", problem.detail())).unwrap_or_default();
-    let detail = format!("Nothing was stored, because link {at} (from 0) was refused:{reason}");
-    Problem::new(StatusCode::UNPROCESSABLE_ENTITY, "bulk-refused", detail)
 }
 
 impl From<Result<Created, AppError>> for BulkResult {

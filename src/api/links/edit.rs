@@ -6,18 +6,20 @@ use axum::extract::State;
 use serde::Deserialize;
 use utoipa::ToSchema;
 
-use crate::api::input::{Json, Names, change};
+use crate::api::input::{Json, Names, change, set};
 use crate::api::links::LinkBody;
 use crate::api::time::Time;
 use crate::app::{App, Change, LinkPatch};
 use crate::clock::Timestamp;
 use crate::problem::{Problem, Problems};
 
-/// What to change; what is not there stays, what is null is taken away.
+/// What to change; what is not there stays, what is null goes back to what it is without a word.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct EditBody {
     /// Where it leads. The code stays; a deterministic link becomes a custom one.
+    #[serde(default, deserialize_with = "set")]
+    #[schema(value_type = String)]
     original_url: Option<String>,
     /// A name for people.
     #[serde(default, deserialize_with = "change")]
@@ -25,7 +27,9 @@ pub(crate) struct EditBody {
     title: Change<Option<String>>,
     /// Words to find it by.
     #[schema(max_items = 20)]
-    tags: Option<Vec<String>>,
+    #[serde(default, deserialize_with = "change")]
+    #[schema(value_type = Option<Vec<String>>)]
+    tags: Change<Option<Vec<String>>>,
     /// From when on it answers 410.
     #[serde(default, deserialize_with = "change")]
     #[schema(value_type = Option<Time>)]
@@ -35,8 +39,10 @@ pub(crate) struct EditBody {
     #[serde(default, deserialize_with = "change")]
     #[schema(value_type = Option<i64>, minimum = 0)]
     hit_limit: Change<Option<i64>>,
-    /// 301, 302, 307 or 308.
-    redirect_status: Option<u16>,
+    /// 301, 302, 307 or 308; null: 302.
+    #[serde(default, deserialize_with = "change")]
+    #[schema(value_type = Option<u16>)]
+    redirect_status: Change<Option<u16>>,
 }
 
 /// Change a link. Its code stays.

@@ -6,17 +6,19 @@ use axum::extract::State;
 use serde::Deserialize;
 use utoipa::ToSchema;
 
-use crate::api::input::{Json, Names, change};
+use crate::api::input::{Json, Names, change, set};
 use crate::api::workspaces::{WorkspaceBody, WorkspaceStrategy};
 use crate::app::{App, Change, WorkspacePatch};
 use crate::link::Strategy;
 use crate::problem::{Problem, Problems};
 
-/// What to change; what is not there stays, what is null is taken away.
+/// What to change; what is not there stays, what is null goes back to what it is without a word.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct EditWorkspaceBody {
     /// How its new links get their codes. Codes that exist stay.
+    #[serde(default, deserialize_with = "set")]
+    #[schema(value_type = WorkspaceStrategy)]
     strategy: Option<WorkspaceStrategy>,
     /// Hits a month for each of its links; 0: any number; null: what the server says.
     #[serde(default, deserialize_with = "change")]

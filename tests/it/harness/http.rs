@@ -61,6 +61,14 @@ impl Http {
         self.send(Method::DELETE, path, None).await
     }
 
+    /// Post bytes that need not be JSON.
+    pub(crate) async fn post_bytes(&self, path: &str, body: impl Into<Bytes>) -> Answer {
+        let request =
+            self.client.post(format!("{}{path}", self.base)).headers(self.headers.clone());
+        let sent = request.body(reqwest::Body::from(body.into())).send().await;
+        Answer::read(sent.unwrap()).await.unwrap()
+    }
+
     /// A request without an answer is a failed test; [`Http::try_send`] is for those who expect it.
     pub(crate) async fn send(&self, method: Method, path: &str, body: Option<&Value>) -> Answer {
         let answer = self.try_send(method, path, body).await;
@@ -77,9 +85,7 @@ impl Http {
         let request = self.client.request(method, format!("{}{path}", self.base));
         let request = request.headers(self.headers.clone());
         let request = if let Some(body) = body { request.json(body) } else { request };
-        let response = request.send().await?;
-        let (status, headers) = (response.status().as_u16(), response.headers().clone());
-        Ok(Answer { status, headers, body: response.bytes().await? })
+        Answer::read(request.send().await?).await
     }
 }
 
@@ -92,6 +98,11 @@ pub(crate) struct Answer {
 }
 
 impl Answer {
+    async fn read(response: reqwest::Response) -> Result<Self, reqwest::Error> {
+        let (status, headers) = (response.status().as_u16(), response.headers().clone());
+        Ok(Self { status, headers, body: response.bytes().await? })
+    }
+
     /// This answer, if its status is `status`; otherwise the test fails and shows the body.
     #[track_caller]
     pub(crate) fn expect(self, status: u16) -> Self {
@@ -102,6 +113,22 @@ impl Answer {
     /// A header's text; `None` when it is not there.
     pub(crate) fn header(&self, name: &str) -> Option<&str> {
         self.headers.get(name).map(|value| value.to_str().unwrap())
+    }
+
+    /// This answer, if it is a problem with this status and this stable code, in every detail.
+    #[track_caller]
+    pub(crate) fn expect_problem(self, status: u16, code: &str) -> Value {
+        let answer = self.expect(status);
+        assert_eq!(answer.header("content-type"), Some("application/problem+json"));
+        let problem = answer.json();
+        assert_eq!(problem["code"], code, "{problem}");
+        assert_eq!(problem["status"], status, "{problem}");
+        let kebab = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
+        assert!(code.chars().all(kebab), "`{code}` is no stable code");
+        for field in ["type", "title", "detail"] {
+            assert!(problem[field].as_str().is_some_and(|text| !text.is_empty()), "{problem}");
+        }
+        problem
     }
 
     pub(crate) fn text(&self) -> String {

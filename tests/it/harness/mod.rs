@@ -2,6 +2,7 @@
 //! nothing of what kurz answers. Whatever a test takes from here is its own and goes away with it.
 
 pub(crate) mod http;
+pub(crate) mod instance;
 pub(crate) mod postgres;
 pub(crate) mod process;
 pub(crate) mod redis;

@@ -1,0 +1,135 @@
+//! The API's description: complete, committed, and readable without the rest of the world.
+
+use std::collections::BTreeSet;
+use std::path::Path;
+
+use serde_json::Value;
+
+use crate::harness::instance::{Kind, Staged};
+
+async fn get(path: &str) -> crate::harness::http::Answer {
+    let kurz = Staged::start(Kind::Sqlite).await;
+    let answer = kurz.http().get(path).await.expect(200);
+    kurz.stop().await;
+    answer
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_committed_document_is_the_one_that_is_served() {
+    let served = get("/api/openapi.json").await.text() + "\n";
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/api.json");
+    #[expect(clippy::disallowed_methods, reason = "the developer's word to this test alone")]
+    if std::env::var("UPDATE_DOCS").is_ok() {
+        std::fs::write(&file, &served).unwrap();
+    }
+    let committed = std::fs::read_to_string(&file).unwrap_or_default();
+    assert!(
+        committed == served,
+        "docs/api.json is not what the code says: run UPDATE_DOCS=1 cargo test --test it document"
+    );
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_document_is_openapi_3_1_and_describes_every_route() {
+    let api = get("/api/openapi.json").await.json();
+    assert!(api["openapi"].as_str().unwrap().starts_with("3.1"), "{}", api["openapi"]);
+    let links = "/api/v1/workspaces/{workspace}/links";
+    let expected: BTreeSet<String> = [
+        "POST /api/v1/links",
+        &format!("POST {links}"),
+        &format!("GET {links}"),
+        &format!("POST {links}/bulk"),
+        &format!("GET {links}/{{code}}"),
+        &format!("PATCH {links}/{{code}}"),
+        &format!("DELETE {links}/{{code}}"),
+        &format!("POST {links}/{{code}}/restore"),
+        &format!("GET {links}/{{code}}/stats"),
+        "POST /api/v1/workspaces",
+        "GET /api/v1/workspaces",
+        "GET /api/v1/workspaces/{workspace}",
+        "PATCH /api/v1/workspaces/{workspace}",
+        "DELETE /api/v1/workspaces/{workspace}",
+        "POST /api/v1/workspaces/{workspace}/hosts",
+        "GET /api/v1/workspaces/{workspace}/hosts",
+        "DELETE /api/v1/workspaces/{workspace}/hosts/{host}",
+        "GET /api/v1/stats",
+        "GET /healthz",
+        "GET /readyz",
+    ]
+    .into_iter()
+    .map(str::to_owned)
+    .collect();
+    let mut found = BTreeSet::new();
+    let mut ids = BTreeSet::new();
+    for (path, methods) in api["paths"].as_object().unwrap() {
+        for (method, operation) in methods.as_object().unwrap() {
+            let name = format!("{} {path}", method.to_uppercase());
+            let id = operation["operationId"].as_str().unwrap_or_default();
+            assert!(!id.is_empty() && ids.insert(id.to_owned()), "{name}: `{id}` is not its own");
+            let summary = operation["summary"].as_str().unwrap_or_default();
+            assert!(!summary.is_empty(), "{name} has no summary");
+            assert!(
+                operation["responses"].as_object().is_some_and(|all| !all.is_empty()),
+                "{name}"
+            );
+            let named: BTreeSet<&str> = operation["parameters"]
+                .as_array()
+                .into_iter()
+                .flatten()
+                .filter(|one| one["in"] == "path")
+                .map(|one| one["name"].as_str().unwrap())
+                .collect();
+            let pieces =
+                path.split('/').filter_map(|piece| piece.strip_prefix('{')?.strip_suffix('}'));
+            assert_eq!(named, pieces.collect(), "{name}: the pieces of its path");
+            found.insert(name);
+        }
+    }
+    assert_eq!(found, expected);
+    let mut dangling = Vec::new();
+    check_references(&api, &api, &mut dangling);
+    assert_eq!(dangling, [] as [String; 0]);
+}
+
+/// Every `$ref` leads somewhere.
+fn check_references(api: &Value, value: &Value, dangling: &mut Vec<String>) {
+    match value {
+        Value::Object(fields) => {
+            if let Some(reference) = fields.get("$ref").and_then(Value::as_str) {
+                let pointer = reference.strip_prefix('#').unwrap_or(reference);
+                if api.pointer(pointer).is_none() {
+                    dangling.push(reference.to_owned());
+                }
+            }
+            fields.values().for_each(|value| check_references(api, value, dangling));
+        }
+        Value::Array(values) => {
+            values.iter().for_each(|value| check_references(api, value, dangling));
+        }
+        _ => {}
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_docs_page_shows_every_operation_and_loads_nothing_from_elsewhere() {
+    let page = get("/api/docs").await;
+    assert_eq!(page.header("content-type"), Some("text/html; charset=utf-8"));
+    assert!(page.header("content-security-policy").unwrap().contains("default-src 'none'"));
+    let text = page.text();
+    for attribute in ["src=", "href=", "action=", "srcset=", "@import", "url("] {
+        for piece in text.split(attribute).skip(1) {
+            let place = piece.trim_start_matches(['"', '\'']);
+            assert!(place.starts_with('/') || place.starts_with('#'), "{attribute}{:.60}", place);
+            assert!(!place.starts_with("//"), "{attribute}{:.60}", place);
+        }
+    }
+    assert!(!text.contains("<script") && !text.contains("<link") && !text.contains("<iframe"));
+    let api = get("/api/openapi.json").await.json();
+    for (path, methods) in api["paths"].as_object().unwrap() {
+        assert!(text.contains(path.as_str()), "{path}");
+        for operation in methods.as_object().unwrap().values() {
+            let id = operation["operationId"].as_str().unwrap();
+            assert!(text.contains(&format!("id=\"{id}\"")), "{path}: {id}");
+        }
+    }
+}

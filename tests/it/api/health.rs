@@ -1,0 +1,43 @@
+//! Health, metrics, and what every answer carries.
+
+use serde_json::json;
+
+use crate::harness::instance::{Kind, Served, on_both_databases};
+use crate::links;
+
+on_both_databases!(a_server_says_how_it_is);
+
+async fn a_server_says_how_it_is(kind: Kind) {
+    let served = Served::start(kind);
+    let (http, admin) = (served.http(), served.admin());
+    for http in [&http, &admin] {
+        assert_eq!(http.get("/healthz").await.expect(200).text(), "ok");
+        let ready = http.get("/readyz").await.expect(200).json();
+        assert_eq!(ready, json!({ "ready": true, "checks": { "store": "ok" } }));
+    }
+    // Metrics are the operator's, not the visitors'.
+    http.get("/metrics").await.expect(404);
+    links::make(&http, "main", &json!({ "original_url": "https://example.com/" })).await;
+    assert!(
+        admin
+            .get("/metrics")
+            .await
+            .expect(200)
+            .header("content-type")
+            .unwrap()
+            .starts_with("text/plain")
+    );
+
+    let robots = http.get("/robots.txt").await.expect(200).text();
+    assert!(robots.contains("Disallow: /"), "{robots}");
+    assert_eq!(http.get("/").await.expect(303).header("location"), Some("/api/docs"));
+    for path in ["/api/v1/links/abc/def", "/api/v2/links", "/nothing/at/all", "/api/"] {
+        http.get(path).await.expect_problem(404, "not-found");
+    }
+    for path in ["/healthz", "/api/v1/stats", "/api/v1/workspaces/nobody", "/api/docs", "/x.y"] {
+        let answer = http.get(path).await;
+        assert_eq!(answer.header("x-content-type-options"), Some("nosniff"), "{path}");
+        assert!(answer.header("content-security-policy").is_some(), "{path}");
+        assert_eq!(answer.header("cache-control"), Some("no-store"), "{path}");
+    }
+}

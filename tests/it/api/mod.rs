@@ -1,0 +1,11 @@
+//! The native API, one area a file, on both databases where a database has a say.
+
+mod bulk;
+mod create;
+mod document;
+mod edit;
+mod health;
+mod hosts;
+mod list;
+mod revive;
+mod workspaces;

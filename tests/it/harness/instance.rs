@@ -1,0 +1,231 @@
+//! kurz on a database of its own: as the process its users run, or inside the test with a clock and
+//! random bytes that the test chooses. A test that is written once runs on both databases.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use kurz::clock::{Clock, Timestamp};
+use kurz::config::{Config, Overrides};
+use kurz::entropy::Entropy;
+use kurz::server::program;
+use tempfile::TempDir;
+
+use super::http::Http;
+use super::postgres::Database;
+use super::process::{Process, Program};
+
+/// Which of the two databases.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Kind {
+    Sqlite,
+    Postgres,
+}
+
+/// Each test on both databases: `name::on_sqlite` and `name::on_postgres`.
+macro_rules! on_both_databases {
+    ($($name:ident),+ $(,)?) => {$(
+        mod $name {
+            use crate::harness::instance::Kind;
+
+            #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+            async fn on_sqlite() {
+                super::$name(Kind::Sqlite).await;
+            }
+
+            #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+            async fn on_postgres() {
+                super::$name(Kind::Postgres).await;
+            }
+        }
+    )+};
+}
+pub(crate) use on_both_databases;
+
+/// A folder, and in it or beside it an empty database.
+pub(crate) struct Home {
+    folder: TempDir,
+    database: Option<Database>,
+}
+
+impl Home {
+    pub(crate) fn new(kind: Kind) -> Self {
+        let database = (kind == Kind::Postgres).then(Database::create);
+        Self { folder: tempfile::tempdir().unwrap(), database }
+    }
+
+    /// What `KURZ_STORE` is to say.
+    pub(crate) fn store(&self) -> String {
+        match &self.database {
+            Some(database) => database.url().to_owned(),
+            None => format!("sqlite://{}", self.sqlite_file().display()),
+        }
+    }
+
+    /// The file of an SQLite store.
+    pub(crate) fn sqlite_file(&self) -> PathBuf {
+        self.folder.path().join("kurz.db")
+    }
+
+    /// Run statements behind kurz's back, as an operator or a job of another version would.
+    pub(crate) async fn execute(&self, sql: &str) {
+        match &self.database {
+            Some(database) => {
+                let connected = tokio_postgres::connect(database.url(), tokio_postgres::NoTls);
+                let (client, connection) = connected.await.unwrap();
+                tokio::runtime::Handle::current().spawn(connection);
+                client.batch_execute(sql).await.unwrap();
+            }
+            None => {
+                let db = rusqlite::Connection::open(self.sqlite_file()).unwrap();
+                db.busy_timeout(std::time::Duration::from_secs(10)).unwrap();
+                db.execute_batch(sql).unwrap();
+            }
+        }
+    }
+}
+
+/// A `kurz serve --open` process.
+pub(crate) struct Served {
+    pub(crate) home: Arc<Home>,
+    program: Program,
+    process: Process,
+}
+
+impl Served {
+    pub(crate) fn start(kind: Kind) -> Self {
+        Self::start_with(kind, &[])
+    }
+
+    /// With settings, `KURZ_*`.
+    pub(crate) fn start_with(kind: Kind, settings: &[(&str, &str)]) -> Self {
+        let home = Arc::new(Home::new(kind));
+        let mut program = Program::serve(&["--open"]).env("KURZ_STORE", &home.store());
+        for (name, value) in settings {
+            program = program.env(name, value);
+        }
+        let process = program.start();
+        Self { home, program, process }
+    }
+
+    /// A client of it.
+    pub(crate) fn http(&self) -> Http {
+        Http::new(self.process.base_url())
+    }
+
+    /// A client of its admin address.
+    pub(crate) fn admin(&self) -> Http {
+        Http::new(&self.process.admin_url())
+    }
+
+    /// `http://host:port`.
+    pub(crate) fn base_url(&self) -> &str {
+        self.process.base_url()
+    }
+
+    /// End it as an operator does, expect that it ended well, and start it again on the same store.
+    pub(crate) fn restart(self) -> Self {
+        let Self { home, program, process } = self;
+        let (status, log) = process.terminate();
+        assert!(status.success(), "it ended with {status}; it wrote:\n{log}");
+        let process = program.start();
+        Self { home, program, process }
+    }
+
+    /// End it as an operator does, and say how to start it again.
+    pub(crate) fn terminate(self) -> Stopped {
+        let Self { home, program, process } = self;
+        let (status, log) = process.terminate();
+        assert!(status.success(), "it ended with {status}; it wrote:\n{log}");
+        Stopped { home, program }
+    }
+
+    /// End it as a crash does.
+    pub(crate) fn kill_9(self) -> Stopped {
+        let Self { home, program, process } = self;
+        process.kill_9();
+        Stopped { home, program }
+    }
+}
+
+/// A process that has ended, and its store.
+pub(crate) struct Stopped {
+    home: Arc<Home>,
+    program: Program,
+}
+
+impl Stopped {
+    pub(crate) fn start(self) -> Served {
+        let process = self.program.start();
+        Served { home: self.home, program: self.program, process }
+    }
+}
+
+/// The instant at which the clock of a [`Staged`] kurz stands first: 2026-03-15T12:00:00Z.
+pub(crate) const NOON: Timestamp = Timestamp::from_ms(1_773_576_000_000);
+
+/// kurz inside the test, with a clock that the test moves and bytes that come in a known order.
+pub(crate) struct Staged {
+    pub(crate) home: Home,
+    pub(crate) clock: Clock,
+    config: Config,
+    program: program::Program,
+}
+
+impl Staged {
+    pub(crate) async fn start(kind: Kind) -> Self {
+        Self::start_with(kind, &[]).await
+    }
+
+    /// With settings, `KURZ_*`.
+    pub(crate) async fn start_with(kind: Kind, settings: &[(&str, &str)]) -> Self {
+        let home = Home::new(kind);
+        let fixed = [
+            ("KURZ_STORE", home.store()),
+            ("KURZ_LISTEN", "127.0.0.1:0".to_owned()),
+            ("KURZ_ADMIN_LISTEN", "off".to_owned()),
+            ("KURZ_OPEN", "on".to_owned()),
+            ("KURZ_THREADS", "2".to_owned()),
+        ];
+        let fixed = fixed.into_iter().map(|(name, value)| (name.to_owned(), value));
+        let given = settings.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
+        let nowhere = tempfile::tempdir().unwrap();
+        let config = Config::load(&Overrides::default(), fixed.chain(given), nowhere.path());
+        let config = config.unwrap();
+        let clock = Clock::manual(NOON);
+        let program = program::Program::start(&config, clock.clone(), entropy()).await.unwrap();
+        Self { home, clock, config, program }
+    }
+
+    /// A client of it.
+    pub(crate) fn http(&self) -> Http {
+        Http::new(&format!("http://{}", self.program.address()))
+    }
+
+    /// Stop it, which writes everything down, and start it again on the same store.
+    pub(crate) async fn restart(self) -> Self {
+        let Self { home, clock, config, program } = self;
+        program.shutdown().await.unwrap();
+        let program = program::Program::start(&config, clock.clone(), entropy()).await.unwrap();
+        Self { home, clock, config, program }
+    }
+
+    /// Stop it.
+    pub(crate) async fn stop(self) {
+        self.program.shutdown().await.unwrap();
+    }
+}
+
+/// Bytes in a known order: two kurz that are asked the same give the same random codes.
+fn entropy() -> Entropy {
+    let state = std::sync::Mutex::new(0x9e37_79b9_7f4a_7c15_u64);
+    Entropy::from_fn(move |bytes| {
+        let mut state = state.lock().unwrap();
+        for byte in bytes {
+            // Xorshift: no more than well mixed.
+            *state ^= *state << 13;
+            *state ^= *state >> 7;
+            *state ^= *state << 17;
+            *byte = state.to_be_bytes()[0];
+        }
+    })
+}

@@ -1,0 +1,67 @@
+//! Links as tests ask for them over HTTP: make, look at, follow, wait for their counts.
+
+use std::time::Duration;
+
+use serde_json::Value;
+use tokio::time::{Instant, interval};
+
+use crate::harness::http::Http;
+
+/// How long counts may take to be written. Only a failing test waits that long.
+const PATIENCE: Duration = Duration::from_secs(20);
+
+/// The links of a workspace.
+pub(crate) fn path(workspace: &str) -> String {
+    format!("/api/v1/workspaces/{workspace}/links")
+}
+
+/// A link's code.
+pub(crate) fn code(link: &Value) -> &str {
+    link["short_code"].as_str().unwrap()
+}
+
+/// Where the API has a link.
+pub(crate) fn path_of(link: &Value) -> String {
+    format!("{}/{}", path(link["workspace"].as_str().unwrap()), code(link))
+}
+
+/// The path of a link's `short_url`.
+pub(crate) fn short_path(link: &Value) -> String {
+    url::Url::parse(link["short_url"].as_str().unwrap()).unwrap().path().to_owned()
+}
+
+/// Make a link that is new.
+#[track_caller]
+pub(crate) fn make(http: &Http, workspace: &str, body: &Value) -> impl Future<Output = Value> {
+    let (http, path, body) = (http.clone(), path(workspace), body.clone());
+    async move { http.post(&path, &body).await.expect(201).json() }
+}
+
+/// A link as it is now.
+pub(crate) async fn show(http: &Http, link: &Value) -> Value {
+    http.get(&path_of(link)).await.expect(200).json()
+}
+
+/// All links of a workspace that fit a page; none when there is no such workspace.
+pub(crate) async fn all(http: &Http, workspace: &str) -> Vec<Value> {
+    let answer = http.get(&format!("{}?limit=1000", path(workspace))).await;
+    if answer.status == 404 {
+        return Vec::new();
+    }
+    answer.expect(200).json()["links"].as_array().unwrap().clone()
+}
+
+/// The link once `count` redirects of it have been written.
+pub(crate) async fn counted(http: &Http, link: &Value, count: i64) -> Value {
+    let start = Instant::now();
+    let mut ticks = interval(Duration::from_millis(20));
+    loop {
+        ticks.tick().await;
+        let now = show(http, link).await;
+        if now["redirect_count"] == count {
+            return now;
+        }
+        let late = start.elapsed() > PATIENCE;
+        assert!(!late, "{count} redirects were expected, and there is {now}");
+    }
+}

@@ -1,0 +1,7 @@
+//! What a visitor of a short address gets, on both databases.
+
+mod addresses;
+mod answers;
+mod changes;
+mod counts;
+mod quota;
