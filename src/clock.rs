@@ -46,23 +46,26 @@ impl fmt::Display for Timestamp {
 }
 
 /// Tells the time: the system's, or one that a test moves by hand.
-#[derive(Clone, Debug, Default)]
-pub struct Clock(Option<Arc<AtomicI64>>);
+#[derive(Clone, Debug)]
+pub struct Clock {
+    manual: Option<Arc<AtomicI64>>,
+    latest: Arc<AtomicI64>,
+}
 
 impl Clock {
     /// The system's wall clock.
-    pub const fn system() -> Self {
-        Self(None)
+    pub fn system() -> Self {
+        Self { manual: None, latest: Arc::new(AtomicI64::new(i64::MIN)) }
     }
 
     /// A clock that stands at `start` until [`Clock::set`] or [`Clock::advance`].
     pub fn manual(start: Timestamp) -> Self {
-        Self(Some(Arc::new(AtomicI64::new(start.as_ms()))))
+        Self { manual: Some(Arc::new(AtomicI64::new(start.as_ms()))), ..Self::system() }
     }
 
     /// What time it is.
     pub fn now(&self) -> Timestamp {
-        let Some(manual) = &self.0 else {
+        let Some(manual) = &self.manual else {
             #[expect(clippy::disallowed_methods, reason = "this module is where the time enters")]
             let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
             return Timestamp(i64::try_from(since.as_millis()).unwrap_or(i64::MAX));
@@ -70,9 +73,20 @@ impl Clock {
         Timestamp(manual.load(Ordering::Acquire))
     }
 
+    /// The latest time that was told here: `now`, unless the clock has been set back since. What
+    /// was over at a time stays over.
+    pub fn latest(&self, now: Timestamp) -> Timestamp {
+        let latest = self.latest.load(Ordering::Relaxed);
+        if latest < now.as_ms() {
+            // Only then is the shared line written: at most once a millisecond for each thread.
+            self.latest.fetch_max(now.as_ms(), Ordering::Relaxed);
+        }
+        Timestamp(latest.max(now.as_ms()))
+    }
+
     /// Move a manual clock to `to`; the system's clock stays as it is.
     pub fn set(&self, to: Timestamp) {
-        if let Some(manual) = &self.0 {
+        if let Some(manual) = &self.manual {
             manual.store(to.as_ms(), Ordering::Release);
         }
     }
@@ -119,5 +133,16 @@ mod tests {
         assert_eq!(clock.now().as_ms(), 5);
         clock.clone().advance(Duration::from_millis(7));
         assert_eq!(clock.now().as_ms(), 12);
+    }
+
+    #[test]
+    fn the_latest_time_does_not_go_back() {
+        let clock = Clock::manual(Timestamp::from_ms(50));
+        assert_eq!(clock.latest(clock.now()).as_ms(), 50);
+        clock.set(Timestamp::from_ms(10));
+        assert_eq!(clock.clone().latest(clock.now()).as_ms(), 50);
+        clock.set(Timestamp::from_ms(60));
+        assert_eq!(clock.latest(clock.now()).as_ms(), 60);
+        assert_eq!(clock.now().as_ms(), 60);
     }
 }

@@ -4,20 +4,23 @@
 //! | module | what it holds | knows |
 //! |---|---|---|
 //! | [`code`] | the algorithms: canonical form, codes | nothing: pure |
-//! | [`link`] | what a link is, its life, its month | `code`: pure |
+//! | [`link`] | what a link is, its life, its month | `code`, `account`: pure |
+//! | [`account`] | people, roles, credentials, and what each may do | `code`: pure |
 //! | [`clock`], [`entropy`] | the only readers of time and randomness | nothing |
-//! | [`config`] | every setting: default, bounds, words | `code` |
-//! | [`store`] | the only SQL: SQLite and PostgreSQL | `code`, `link`, `config` |
+//! | [`config`] | every setting: default, bounds, words | `code`, `account` |
+//! | [`store`] | the only SQL: SQLite and PostgreSQL | `code`, `link`, `account`, `config` |
 //! | [`ledger`], [`record`] | quotas; redirects on their way to the store | `store`, `link` |
 //! | [`cache`] | links and hosts in memory | `store`, `record` |
 //! | [`redirect`] | the data plane: address → answer | `cache`, `record`, `link`; never `store` |
+//! | [`egress`] | the only door to places that users name | nothing |
 //! | [`app`] | what kurz does, whoever asks | all of the above but `redirect` |
-//! | [`api`], [`web`] | the control plane: JSON and pages | `app` |
+//! | [`api`], [`dialects`], [`web`] | the control plane: JSON, older shapes of it, pages | `app` |
 //! | `problem` | every error as it leaves the house | `app` |
 //! | [`jobs`] | work beside the requests | `app` |
 //! | [`server`] | sockets, accept loop, limits, shutdown | `redirect`, `api`, `web` |
 //! | [`cli`] | one subcommand a file | everything |
 
+pub mod account;
 pub mod api;
 pub mod app;
 pub mod cache;
@@ -25,6 +28,8 @@ pub mod cli;
 pub mod clock;
 pub mod code;
 pub mod config;
+pub mod dialects;
+pub mod egress;
 pub mod entropy;
 pub mod jobs;
 pub mod ledger;

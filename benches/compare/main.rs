@@ -15,7 +15,6 @@
     clippy::cast_precision_loss,
     clippy::as_conversions,
     clippy::disallowed_methods,
-    missing_docs,
     reason = "a bench: it talks on stdout, measures wall time, and ends when something is missing"
 )]
 

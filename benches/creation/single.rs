@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use kurz::account::Caller;
 use kurz::app::App;
 use kurz::clock::Stopwatch;
 use kurz::link::Strategy;
@@ -60,7 +61,7 @@ async fn through_library(app: &Arc<App>, strategy: Strategy) -> f64 {
         creators.spawn(async move {
             let workspace = input::workspace();
             for request in &requests {
-                let created = app.create_link(&workspace, request).await;
+                let created = app.create_link(&Caller::Open, &workspace, request).await;
                 assert!(created.expect("the request is sound").is_new);
             }
         });

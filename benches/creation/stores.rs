@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
+use kurz::account::Caller;
 use kurz::app::{App, WorkspacePatch};
 use kurz::clock::Clock;
 use kurz::config::{Config, Overrides};
@@ -79,7 +80,10 @@ impl Place {
         };
         let patch =
             WorkspacePatch { strategy: Some(Strategy::Deterministic), ..Default::default() };
-        kurz.app().create_workspace(workspace(), &patch).await.expect("the store is fresh");
+        kurz.app()
+            .create_workspace(&Caller::Open, workspace(), &patch)
+            .await
+            .expect("the store is fresh");
         kurz
     }
 

@@ -27,14 +27,14 @@ pub(crate) struct Checks {
 }
 
 /// Alive: says so as long as the process answers at all.
-#[utoipa::path(get, path = "/healthz", tag = "platform",
+#[utoipa::path(get, path = "/healthz", tag = "platform", security(()),
     responses((status = 200, description = "Alive.", body = String, content_type = "text/plain")))]
 pub(crate) async fn healthz() -> &'static str {
     "ok"
 }
 
 /// Ready: whether everything the server depends on answers, with reasons.
-#[utoipa::path(get, path = "/readyz", tag = "platform",
+#[utoipa::path(get, path = "/readyz", tag = "platform", security(()),
     responses(
         (status = 200, description = "Ready.", body = Readiness),
         (status = 503, description = "Not ready.", body = Readiness),

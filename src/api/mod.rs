@@ -1,17 +1,23 @@
 //! The native API: JSON over HTTP, one endpoint a file. `problem` makes every error, `input` reads
 //! every request, and the OpenAPI document is made from the endpoints themselves.
 
+pub(crate) mod auth;
 pub(crate) mod health;
 pub(crate) mod hosts;
+pub(crate) mod identity;
 pub(crate) mod input;
+pub(crate) mod keys;
 pub(crate) mod links;
+pub(crate) mod me;
+pub(crate) mod members;
 pub(crate) mod stats;
 pub(crate) mod time;
 pub(crate) mod workspaces;
 
 use std::sync::Arc;
 
-use utoipa::OpenApi;
+use utoipa::openapi::security::{HttpAuthScheme, HttpBuilder, SecurityScheme};
+use utoipa::{Modify, OpenApi};
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
@@ -27,14 +33,38 @@ use crate::app::App;
                        `application/problem+json` with a stable `code`.",
         license(name = "MIT OR Apache-2.0", identifier = "MIT OR Apache-2.0"),
     ),
+    modifiers(&Credentials),
+    // Unless an endpoint says otherwise.
+    security(("bearer" = [])),
     tags(
+        (name = "account", description = "Register, sign in and out; one's own account."),
+        (name = "keys", description = "Keys for programs that act for a person."),
         (name = "links", description = "Make, find, change and delete links."),
         (name = "workspaces", description = "Teams' own sets of codes."),
+        (name = "members", description = "Who is in a workspace, and with which role."),
         (name = "hosts", description = "The host names a workspace's links answer on."),
         (name = "platform", description = "Totals and health."),
+        (name = "adma", description = "The wire shape of Adma, over the same code."),
+        (name = "cloudshortener", description = "The wire shape of Cloudshortener, over the same \
+                                                 code."),
     )
 )]
 struct Document;
+
+/// How a caller shows who they are.
+struct Credentials;
+
+impl Modify for Credentials {
+    fn modify(&self, document: &mut utoipa::openapi::OpenApi) {
+        let words = "The token of a sign-in, or an API key (`kurz_…`). On a server that was \
+                     started with `--open` nothing is needed.";
+        let scheme = HttpBuilder::new().scheme(HttpAuthScheme::Bearer).description(Some(words));
+        document
+            .components
+            .get_or_insert_default()
+            .add_security_scheme("bearer", SecurityScheme::Http(scheme.build()));
+    }
+}
 
 /// All endpoints, with their descriptions.
 pub fn endpoints() -> OpenApiRouter<Arc<App>> {
@@ -49,6 +79,16 @@ pub fn endpoints() -> OpenApiRouter<Arc<App>> {
         .routes(routes!(workspaces::show::show, workspaces::edit::edit, workspaces::delete::delete))
         .routes(routes!(hosts::add::add, hosts::list::list))
         .routes(routes!(hosts::remove::remove))
+        .routes(routes!(links::claim::claim))
+        .routes(routes!(members::add::add, members::list::list))
+        .routes(routes!(members::edit::edit, members::remove::remove))
+        .routes(routes!(auth::register::register))
+        .routes(routes!(auth::login::login))
+        .routes(routes!(auth::logout::logout))
+        .routes(routes!(me::show::show, me::delete::delete))
+        .routes(routes!(me::password::password))
+        .routes(routes!(keys::create::create, keys::list::list))
+        .routes(routes!(keys::revoke::revoke))
         .routes(routes!(stats::stats))
         .routes(routes!(health::healthz))
         .routes(routes!(health::readyz))

@@ -7,12 +7,14 @@
 
 use std::collections::HashMap;
 
-use crate::app::draft::Draft;
-use crate::app::{App, AppError, ShownLink};
+use crate::account::{Caller, Reach, Refused};
+use crate::app::draft::{Draft, Maker};
+use crate::app::workspaces::{Entry, main_id};
+use crate::app::{App, AppError, MAIN, ShownLink};
 use crate::clock::Timestamp;
 use crate::code::{Code, WorkspaceId};
-use crate::link::{Link, LinkId, Status, Strategy};
-use crate::store::{Error, Inserted, NewLink, Placed, Workspace};
+use crate::link::{Link, LinkId, Month, Status, Strategy};
+use crate::store::{Error, Inserted, Meter, NewLink, Placed, Workspace};
 
 /// Rounds after which a batch that still finds its codes taken is given up: more than any strategy
 /// has attempts, with room for races.
@@ -46,6 +48,19 @@ pub struct Created {
     pub link: ShownLink,
     /// Whether it was made just now.
     pub is_new: bool,
+    /// What makes it somebody's own, if it is nobody's. Shown this once.
+    pub claim_token: Option<String>,
+}
+
+/// A link that counted against a monthly limit.
+#[derive(Clone, Debug)]
+pub struct Metered {
+    /// The link.
+    pub created: Created,
+    /// How many links the user may make in a month; `None`: any number.
+    pub limit: Option<i64>,
+    /// How many of them are left.
+    pub left: Option<i64>,
 }
 
 /// Where a request of a batch stands.
@@ -53,20 +68,48 @@ enum Slot {
     Pending(Box<Draft>),
     /// The same as an earlier one of the batch.
     SameAs(usize),
-    Done(Box<Link>, bool),
+    /// The link, and the claim token if it is new and nobody's.
+    Done(Box<Link>, bool, Option<String>),
     Refused(AppError),
 }
 
 impl App {
-    /// Make one link.
+    /// Make one link. Without an account: in `main`, for some hours, with a token to claim it.
     pub async fn create_link(
         &self,
+        caller: &Caller,
         workspace: &WorkspaceId,
         request: &LinkRequest,
     ) -> Result<Created, AppError> {
-        let mut results =
-            self.create_links(workspace, std::slice::from_ref(request), false).await?;
+        let entry = self.enter_to_create(caller, workspace).await?;
+        let maker = maker(caller, &entry);
+        let mut results = self.make(&maker, std::slice::from_ref(request), false, None).await?;
         results.pop().unwrap_or(Err(AppError::NoFreeCode(0)))
+    }
+
+    /// Make one link in `main` that counts against the user's links of the month.
+    pub async fn create_metered_link(
+        &self,
+        caller: &Caller,
+        request: &LinkRequest,
+    ) -> Result<Metered, AppError> {
+        if *caller == Caller::Anonymous {
+            return Err(Refused::Unauthenticated.into());
+        }
+        let entry = self.enter_to_create(caller, &main_id()).await?;
+        let limit = Some(self.parts.policy.user_link_limit).filter(|limit| *limit > 0);
+        let month = Month::of(self.parts.clock.now());
+        let meter = limit.zip(caller.owner()).map(|(limit, user)| Meter { user, month, limit });
+        let maker = maker(caller, &entry);
+        let mut results = self.make(&maker, std::slice::from_ref(request), false, meter).await?;
+        let created = results.pop().unwrap_or(Err(AppError::NoFreeCode(0)))?;
+        let left = match meter {
+            None => None,
+            Some(Meter { user, month, limit }) => {
+                Some((limit - self.parts.store.links_in_month(user, month).await?).max(0))
+            }
+        };
+        Ok(Metered { created, limit: meter.map(|meter| meter.limit), left })
     }
 
     /// Make links; for each its own result, in order. With `all_or_none` nothing is stored unless
@@ -74,27 +117,39 @@ impl App {
     /// exist is made with its first link: the way of open servers.
     pub async fn create_links(
         &self,
+        caller: &Caller,
         workspace: &WorkspaceId,
         requests: &[LinkRequest],
         all_or_none: bool,
     ) -> Result<Vec<Result<Created, AppError>>, AppError> {
-        let found = self.parts.store.find_workspace(workspace).await?;
-        let exists = found.is_some();
-        let workspace = found.unwrap_or_else(|| self.fresh_workspace(workspace.clone()));
+        let entry = self.enter_to_create(caller, workspace).await?;
+        if entry.reach == Reach::Nobodys {
+            return Err(Refused::Unauthenticated.into());
+        }
+        self.make(&maker(caller, &entry), requests, all_or_none, None).await
+    }
+
+    async fn make(
+        &self,
+        maker: &Maker<'_>,
+        requests: &[LinkRequest],
+        all_or_none: bool,
+        meter: Option<Meter>,
+    ) -> Result<Vec<Result<Created, AppError>>, AppError> {
         let now = self.parts.clock.now();
         let mut slots = Vec::with_capacity(requests.len());
         for request in requests {
-            slots.push(match Draft::check(self, &workspace, request, now) {
+            slots.push(match Draft::check(self, maker, request, now) {
                 Ok(draft) => Slot::Pending(Box::new(draft)),
                 Err(error) => Slot::Refused(error),
             });
         }
         let pending = slots.iter().filter(|slot| matches!(slot, Slot::Pending(_))).count();
         if pending == 0 || (all_or_none && pending < slots.len()) {
-            return self.results(&workspace, slots, all_or_none);
+            return self.results(maker.workspace, slots, all_or_none);
         }
-        if !exists {
-            self.ensure_workspace(&workspace.id).await?;
+        if !maker.exists {
+            self.ensure_workspace(&maker.workspace.id).await?;
         }
         let ids = self.link_ids.take(&self.parts.store, requests.len()).await?;
         for (slot, id) in slots.iter_mut().zip(ids) {
@@ -111,11 +166,11 @@ impl App {
             if all_or_none && refused {
                 break;
             }
-            if !self.store_pending(&mut slots, all_or_none).await? {
+            if !self.store_pending(&mut slots, all_or_none, meter).await? {
                 break;
             }
         }
-        self.results(&workspace, slots, all_or_none)
+        self.results(maker.workspace, slots, all_or_none)
     }
 
     /// Of two drafts of a batch that ask for the same code, let one go first.
@@ -146,7 +201,12 @@ impl App {
 
     /// One round: store what is pending, and look into what was in the way. `false` when nothing
     /// is pending any more.
-    async fn store_pending(&self, slots: &mut [Slot], all_or_none: bool) -> Result<bool, AppError> {
+    async fn store_pending(
+        &self,
+        slots: &mut [Slot],
+        all_or_none: bool,
+        meter: Option<Meter>,
+    ) -> Result<bool, AppError> {
         let mut pending = Vec::new();
         let mut links: Vec<&NewLink> = Vec::new();
         for (at, slot) in slots.iter().enumerate() {
@@ -158,7 +218,17 @@ impl App {
         if pending.is_empty() {
             return Ok(false);
         }
-        let missed: Vec<usize> = match self.parts.store.insert_links(&links, all_or_none).await? {
+        let store = &self.parts.store;
+        let inserted = match (meter, links.as_slice()) {
+            (Some(meter), [link]) => store.insert_metered(link, meter).await?,
+            _ => store.insert_links(&links, all_or_none).await?,
+        };
+        let missed: Vec<usize> = match inserted {
+            Inserted::OverLimit => {
+                let limit = meter.map_or(0, |meter| meter.limit);
+                let seconds_left = Month::seconds_left(self.parts.clock.now());
+                return Err(AppError::MonthlyLimit { limit, seconds_left });
+            }
             Inserted::Undone(missed) => {
                 missed.into_iter().filter_map(|at| pending.get(at).copied()).collect()
             }
@@ -174,7 +244,7 @@ impl App {
             let Slot::Pending(draft) = slot else { continue };
             match self.look_into(draft).await {
                 Ok(None) => {}
-                Ok(Some(existing)) => *slot = Slot::Done(Box::new(existing), false),
+                Ok(Some(existing)) => *slot = Slot::Done(Box::new(existing), false, None),
                 Err(AppError::Store(error)) => return Err(error.into()),
                 Err(error) => *slot = Slot::Refused(error),
             }
@@ -192,7 +262,8 @@ impl App {
                     let link = draft.stored(*place);
                     // A visitor may have asked for the address before there was a link.
                     self.forget(&link);
-                    *slot = Slot::Done(Box::new(link), true);
+                    let token = draft.claim_token.clone();
+                    *slot = Slot::Done(Box::new(link), true, token);
                 }
                 _ => missed.push(*at),
             }
@@ -203,12 +274,15 @@ impl App {
     /// A draft was in somebody's way. `Some`: that link is the answer. `None`: the draft has been
     /// changed, or the way is free by now, and it should try again.
     async fn look_into(&self, draft: &mut Draft) -> Result<Option<Link>, AppError> {
-        let now = self.parts.clock.now();
+        let now = self.parts.clock.latest(self.parts.clock.now());
         let new = &draft.link;
         if new.strategy == Strategy::Deterministic
             && let Some(same) =
                 self.parts.store.find_same(&new.workspace, &new.canonical_hash).await?
         {
+            if !draft.may_have(&same) {
+                return Err(AppError::UrlTaken);
+            }
             return Ok(adopt(draft, same, now));
         }
         let Some(other) = self.parts.store.find_link(&new.workspace, &new.code).await? else {
@@ -220,7 +294,10 @@ impl App {
         let alive = other.status(now) == Some(Status::Active);
         // A dead link may come back with another fragment; one that is alive keeps its own.
         let fits = !alive && other.canonical_hash == new.canonical_hash;
-        if named && (fits || draft.would_be(&other.canonical_hash, &other.target)) {
+        if named
+            && draft.may_have(&other)
+            && (fits || draft.would_be(&other.canonical_hash, &other.target))
+        {
             return Ok(adopt(draft, other, now));
         }
         if new.strategy == Strategy::Custom {
@@ -238,8 +315,13 @@ impl App {
 
     /// Drop what the cache knows about a link's addresses.
     pub(super) fn forget(&self, link: &Link) {
-        self.parts.links.forget(link.code.as_str());
-        self.parts.links.forget(&format!("{}/{}", link.workspace, link.code));
+        self.forget_address(link.workspace.as_str(), link.code.as_str());
+    }
+
+    /// The same, by the link's address.
+    pub(super) fn forget_address(&self, workspace: &str, code: &str) {
+        self.parts.links.forget(code);
+        self.parts.links.forget(&format!("{workspace}/{code}"));
     }
 
     fn results(
@@ -261,10 +343,12 @@ impl App {
         let mut results: Vec<Result<Created, AppError>> = Vec::with_capacity(slots.len());
         for slot in slots {
             results.push(match slot {
-                Slot::Done(link, is_new) => match self.show(workspace, vec![*link]).pop() {
-                    Some(link) => Ok(Created { link, is_new }),
-                    None => Err(Error::Unavailable("the link was purged".to_owned()).into()),
-                },
+                Slot::Done(link, is_new, claim_token) => {
+                    match self.show(workspace, vec![*link]).pop() {
+                        Some(link) => Ok(Created { link, is_new, claim_token }),
+                        None => Err(Error::Unavailable("the link was purged".to_owned()).into()),
+                    }
+                }
                 Slot::SameAs(first) => match results.get(first) {
                     Some(Ok(created)) => Ok(Created { is_new: false, ..created.clone() }),
                     Some(Err(error)) => Err(error.clone()),
@@ -275,6 +359,17 @@ impl App {
             });
         }
         Ok(results)
+    }
+}
+
+/// Who makes links, from who asks.
+fn maker<'a>(caller: &Caller, entry: &'a Entry) -> Maker<'a> {
+    Maker {
+        workspace: &entry.workspace,
+        exists: entry.exists,
+        owner: caller.owner(),
+        is_nobody: entry.reach == Reach::Nobodys,
+        is_shared: *caller == Caller::Open || entry.workspace.id.as_str() != MAIN,
     }
 }
 

@@ -1,11 +1,43 @@
 //! A link on its way into the store: what was asked for, checked, and the code that it tries next.
 
+use crate::account::{Refused, UserId, claim};
 use crate::app::create::LinkRequest;
 use crate::app::{App, AppError, FieldError};
 use crate::clock::Timestamp;
 use crate::code::{Canonical, Code, canonicalise, custom, deterministic, random};
 use crate::link::{Link, LinkId, Month, Strategy, limits, target};
 use crate::store::{NewLink, Placed, Workspace};
+
+/// Who makes links, and where.
+#[derive(Debug)]
+pub(super) struct Maker<'a> {
+    /// Where.
+    pub(super) workspace: &'a Workspace,
+    /// Whether the workspace is stored, or comes into being with its first link.
+    pub(super) exists: bool,
+    /// Whose they are to be.
+    pub(super) owner: Option<UserId>,
+    /// Whether they are made without an account on a server that has them.
+    pub(super) is_nobody: bool,
+    /// Whether all links of the workspace are everybody's who may make one there.
+    pub(super) is_shared: bool,
+}
+
+impl Maker<'_> {
+    /// How the code of a link that may be made is made.
+    fn strategy(&self, request: &LinkRequest) -> Strategy {
+        match request.custom_code {
+            Some(_) => Strategy::Custom,
+            None if self.is_nobody => Strategy::Random,
+            None => request.strategy.unwrap_or(self.workspace.strategy),
+        }
+    }
+
+    /// What opens a link to a claim, if it is made by nobody.
+    fn claim_token(&self, app: &App) -> Option<String> {
+        self.is_nobody.then(|| claim::fresh(&mut |bytes| app.parts.entropy.fill(bytes)))
+    }
+}
 
 /// A checked request.
 #[derive(Debug)]
@@ -15,6 +47,10 @@ pub(super) struct Draft {
     attempt: u32,
     /// The dead link that it brings back.
     dead: Option<Link>,
+    /// Whether all links of the workspace are everybody's who may make one there.
+    is_shared: bool,
+    /// What opens the link to a claim, if it is nobody's.
+    pub(super) claim_token: Option<String>,
     /// What would be stored.
     pub(super) link: NewLink,
 }
@@ -24,10 +60,14 @@ impl Draft {
     /// code comes from [`Draft::next_code`].
     pub(super) fn check(
         app: &App,
-        workspace: &Workspace,
+        maker: &Maker<'_>,
         request: &LinkRequest,
         now: Timestamp,
     ) -> Result<Self, AppError> {
+        let workspace = maker.workspace;
+        if maker.is_nobody && !is_for_nobody(request) {
+            return Err(Refused::Unauthenticated.into());
+        }
         let mut errors = Vec::new();
         let mut note = |error| errors.push(error);
         let policy = &app.parts.policy;
@@ -50,7 +90,9 @@ impl Draft {
         let tags = check_tags(&request.tags).map_err(&mut note);
         let hit_limit = check_hit_limit(request.hit_limit).map_err(&mut note);
         let status = check_status(request.redirect_status).map_err(&mut note);
-        let expires_at = check_expiry(request.expires_at, now).map_err(&mut note);
+        let expires_at = check_expiry(request.expires_at, now)
+            .and_then(|end| check_anonymous_end(end, maker, now.plus(policy.anon_ttl)))
+            .map_err(&mut note);
         if request.strategy == Some(Strategy::Custom) && request.custom_code.is_none() {
             let detail = "the strategy custom needs a custom_code";
             note(FieldError::new("custom_code", "code-missing", detail));
@@ -69,10 +111,8 @@ impl Draft {
             return Err(AppError::Invalid(errors));
         };
 
-        let strategy = match custom {
-            Some(_) => Strategy::Custom,
-            None => request.strategy.unwrap_or(workspace.strategy),
-        };
+        let strategy = maker.strategy(request);
+        let claim_token = maker.claim_token(app);
         let life = policy.counter_ttl.filter(|_| strategy == Strategy::Counter);
         let link = NewLink {
             id: LinkId(0),
@@ -88,9 +128,18 @@ impl Draft {
             created_at: now,
             expires_at: expires_at.or_else(|| life.map(|life| now.plus(life))),
             wants_main: app.parts.hosts.of_workspace(&workspace.id).is_empty(),
+            owner: maker.owner,
+            claim_hash: claim_token.as_deref().and_then(claim::hash),
             revive: false,
         };
-        Ok(Self { canonical, attempt: 0, dead: None, link })
+        Ok(Self {
+            canonical,
+            attempt: 0,
+            dead: None,
+            is_shared: maker.is_shared,
+            claim_token,
+            link,
+        })
     }
 
     /// Choose the first code, or after a clash the next one.
@@ -142,6 +191,14 @@ impl Draft {
             }
     }
 
+    /// Whether `link` may be given to the maker of this draft, or brought back for them. In a
+    /// workspace where everybody has their own links, nobody gets or revives another's; a
+    /// tombstone is nobody's.
+    pub(super) fn may_have(&self, link: &Link) -> bool {
+        let own = link.owner.is_some() && link.owner == self.link.owner;
+        self.is_shared || own || link.purged_at.is_some()
+    }
+
     /// The link, once it is stored. One that came back goes on with its counts.
     pub(super) fn stored(&self, placed: Placed) -> Link {
         let new = &self.link;
@@ -160,6 +217,7 @@ impl Draft {
             created_at: new.created_at,
             updated_at: new.created_at,
             expires_at: new.expires_at,
+            expired_at: None,
             deleted_at: None,
             purged_at: None,
             main_since: placed.main_since,
@@ -169,6 +227,10 @@ impl Draft {
             last_redirect_at: dead.and_then(|dead| dead.last_redirect_at),
             month: dead.map_or(Month::of(new.created_at), |dead| dead.month),
             month_hits: dead.map_or(0, |dead| dead.month_hits),
+            owner: new.owner,
+            is_temporary: new.claim_hash.is_some(),
+            destination_status: None,
+            last_checked_at: None,
         }
     }
 
@@ -185,6 +247,27 @@ impl Draft {
     pub(super) fn code(&self) -> &Code {
         &self.link.code
     }
+}
+
+/// Whether somebody without an account may ask for this: codes are for those who can be found.
+fn is_for_nobody(request: &LinkRequest) -> bool {
+    request.custom_code.is_none() && matches!(request.strategy, None | Some(Strategy::Random))
+}
+
+/// A link made without an account ends when those do, or sooner.
+fn check_anonymous_end(
+    asked: Option<Timestamp>,
+    maker: &Maker<'_>,
+    end: Timestamp,
+) -> Result<Option<Timestamp>, FieldError> {
+    if !maker.is_nobody {
+        return Ok(asked);
+    }
+    if asked.is_some_and(|asked| asked > end) {
+        let detail = format!("without an account a link lives until {end} at most");
+        return Err(FieldError::new("expires_at", "expires-at-too-late", detail));
+    }
+    Ok(asked.or(Some(end)))
 }
 
 pub(super) fn check_title(title: Option<&str>) -> Result<Option<String>, FieldError> {

@@ -1,5 +1,6 @@
 //! Changing links: edit, delete, restore.
 
+use crate::account::{Act, Caller};
 use crate::app::draft::{
     check_expiry, check_hit_limit, check_status, check_tags, check_title, kept_target,
 };
@@ -33,13 +34,14 @@ impl App {
     /// Change a link. Its code stays.
     pub async fn edit_link(
         &self,
+        caller: &Caller,
         workspace: &WorkspaceId,
         code: &str,
         patch: &LinkPatch,
     ) -> Result<ShownLink, AppError> {
-        let workspace = self.workspace(workspace).await?;
         for _ in 0..TRIES {
-            let link = self.find_link(&workspace.id, code).await?;
+            let (workspace, link) =
+                self.reach_link(caller, workspace, code, Act::ManageLinks).await?;
             let now = self.parts.clock.now();
             if link.status(now) == Some(Status::Deleted) {
                 return Err(AppError::NotFound(Missing::Link));
@@ -47,16 +49,20 @@ impl App {
             let edit = self.apply(&link, patch, now)?;
             if self.parts.store.edit_link(&link, &edit, now).await? {
                 self.forget(&link);
-                return self.show_link(&workspace.id, code).await;
+                return self.look_again(&workspace, code).await;
             }
         }
         Err(AppError::ChangedMeanwhile)
     }
 
     /// Delete a link. It is gone from lists and redirects at once, and can be restored.
-    pub async fn delete_link(&self, workspace: &WorkspaceId, code: &str) -> Result<(), AppError> {
-        self.workspace(workspace).await?;
-        let link = self.find_link(workspace, code).await?;
+    pub async fn delete_link(
+        &self,
+        caller: &Caller,
+        workspace: &WorkspaceId,
+        code: &str,
+    ) -> Result<(), AppError> {
+        let (_, link) = self.reach_link(caller, workspace, code, Act::ManageLinks).await?;
         let deleted = self.parts.store.delete_link(link.id, self.parts.clock.now()).await?;
         self.forget(&link);
         if deleted { Ok(()) } else { Err(AppError::NotFound(Missing::Link)) }
@@ -65,17 +71,17 @@ impl App {
     /// Bring a deleted link back.
     pub async fn restore_link(
         &self,
+        caller: &Caller,
         workspace: &WorkspaceId,
         code: &str,
     ) -> Result<ShownLink, AppError> {
-        self.workspace(workspace).await?;
-        let link = self.find_link(workspace, code).await?;
+        let (workspace, link) = self.reach_link(caller, workspace, code, Act::ManageLinks).await?;
         let restored = self.parts.store.restore_link(link.id, self.parts.clock.now()).await?;
         self.forget(&link);
         if !restored {
             return Err(AppError::NotDeleted);
         }
-        self.show_link(workspace, code).await
+        self.look_again(&workspace, code).await
     }
 
     /// What the link is to be.

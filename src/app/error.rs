@@ -4,6 +4,7 @@ use std::fmt::{self, Display};
 
 use thiserror::Error;
 
+use crate::account::Refused;
 use crate::store;
 
 /// A refusal or a failure.
@@ -36,20 +37,82 @@ pub enum AppError {
     /// The link is not deleted, so it cannot be restored.
     #[error("the link is not deleted")]
     NotDeleted,
-    /// No free code was found.
-    #[error("Failed to generate unique short code after {0} attempts")]
-    NoFreeCode(u32),
-    /// Of links that were to be made all or none, one was refused.
+    /// Nothing of a batch was stored, because one of its links was refused.
     #[error("nothing was stored, because link {at} (from 0) was refused: {why}")]
     BatchRefused {
-        /// Which, counted from 0.
+        /// Which one.
         at: usize,
         /// Why.
         why: Box<AppError>,
     },
+    /// The URL has its deterministic link, and it is somebody else's.
+    #[error("somebody else has the deterministic link of this URL: ask for another strategy")]
+    UrlTaken,
+    /// The caller may not do this.
+    #[error("{}", refusal(*.0))]
+    Refused(Refused),
+    /// The credential is not good.
+    #[error("the token or key is not valid, or no longer")]
+    InvalidToken,
+    /// Signing in failed; which half was wrong is not said.
+    #[error("the email address or the password is wrong")]
+    WrongCredentials,
+    /// The password that should confirm something is wrong.
+    #[error("the password is wrong")]
+    WrongPassword,
+    /// The address has an account.
+    #[error("an account with this email address exists already")]
+    EmailTaken,
+    /// Nobody may register.
+    #[error("registration is closed: ask the administrator of this server for an account")]
+    SignupClosed,
+    /// The invitation is missing, used, over, or for another address.
+    #[error("registration takes a valid invitation for this email address")]
+    InviteInvalid,
+    /// Somebody is a member already.
+    #[error("this user is a member already")]
+    MemberTaken,
+    /// The last administrator of a workspace stays.
+    #[error("a workspace keeps at least one administrator: make another one first")]
+    LastAdmin,
+    /// As many links as a user may make in a month.
+    #[error("the {limit} links of this month are used up")]
+    MonthlyLimit {
+        /// How many those are.
+        limit: i64,
+        /// How long until the next month.
+        seconds_left: i64,
+    },
+    /// Too many passwords wait to be checked.
+    #[error("too many people are signing in right now: try again in a moment")]
+    Busy,
+    /// No free code was found.
+    #[error("Failed to generate unique short code after {0} attempts")]
+    NoFreeCode(u32),
     /// The store failed.
     #[error(transparent)]
     Store(#[from] store::Error),
+}
+
+impl From<Refused> for AppError {
+    fn from(refused: Refused) -> Self {
+        match refused {
+            Refused::Hidden => Self::NotFound(Missing::Workspace),
+            other => Self::Refused(other),
+        }
+    }
+}
+
+fn refusal(refused: Refused) -> String {
+    match refused {
+        Refused::Unauthenticated => "sign in, or send a token or key, to do this".to_owned(),
+        // The contract fixes this sentence to the letter.
+        Refused::NotOwner => "You do not own this short URL".to_owned(),
+        Refused::MissingScope(scope) => format!("the key lacks the scope `{scope}`"),
+        Refused::MissingRole(role) => format!("this takes the role `{role}` in the workspace"),
+        Refused::NeedsSignIn => "this takes the token of a sign-in, not an API key".to_owned(),
+        Refused::Hidden => "there is no such workspace".to_owned(),
+    }
 }
 
 /// What is missing.
@@ -61,6 +124,14 @@ pub enum Missing {
     Workspace,
     /// A host of a workspace.
     Host,
+    /// A user.
+    User,
+    /// An API key.
+    Key,
+    /// A member of a workspace.
+    Member,
+    /// A link that the token opens.
+    Claim,
 }
 
 impl Missing {
@@ -70,6 +141,10 @@ impl Missing {
             Self::Link => "link-not-found",
             Self::Workspace => "workspace-not-found",
             Self::Host => "host-not-found",
+            Self::User => "user-not-found",
+            Self::Key => "key-not-found",
+            Self::Member => "member-not-found",
+            Self::Claim => "claim-not-found",
         }
     }
 }
@@ -80,6 +155,10 @@ impl Display for Missing {
             Self::Link => "link",
             Self::Workspace => "workspace",
             Self::Host => "host",
+            Self::User => "user",
+            Self::Key => "key",
+            Self::Member => "member",
+            Self::Claim => "link to be claimed with this token",
         })
     }
 }

@@ -1,5 +1,6 @@
 //! Hosts: the names a workspace's links answer on.
 
+use crate::account::{Act, Caller};
 use crate::app::{App, AppError, FieldError, Missing};
 use crate::code::{WorkspaceId, canonicalise};
 use crate::store::Host;
@@ -9,8 +10,13 @@ const MOST: usize = 100;
 
 impl App {
     /// Give a host to a workspace. The first workspace to name it keeps it.
-    pub async fn add_host(&self, workspace: &WorkspaceId, name: &str) -> Result<Host, AppError> {
-        self.workspace(workspace).await?;
+    pub async fn add_host(
+        &self,
+        caller: &Caller,
+        workspace: &WorkspaceId,
+        name: &str,
+    ) -> Result<Host, AppError> {
+        self.enter(caller, workspace, Act::Manage).await?;
         let host = Host {
             host: self.host_name(name)?,
             workspace: workspace.clone(),
@@ -28,8 +34,13 @@ impl App {
     }
 
     /// Take a host from a workspace.
-    pub async fn remove_host(&self, workspace: &WorkspaceId, name: &str) -> Result<(), AppError> {
-        self.workspace(workspace).await?;
+    pub async fn remove_host(
+        &self,
+        caller: &Caller,
+        workspace: &WorkspaceId,
+        name: &str,
+    ) -> Result<(), AppError> {
+        self.enter(caller, workspace, Act::Manage).await?;
         let host = self.host_name(name).map_err(|_| AppError::NotFound(Missing::Host))?;
         if !self.parts.store.delete_host(&host, workspace).await? {
             return Err(AppError::NotFound(Missing::Host));
@@ -39,8 +50,12 @@ impl App {
     }
 
     /// The hosts of a workspace, oldest first.
-    pub async fn list_hosts(&self, workspace: &WorkspaceId) -> Result<Vec<Host>, AppError> {
-        self.workspace(workspace).await?;
+    pub async fn list_hosts(
+        &self,
+        caller: &Caller,
+        workspace: &WorkspaceId,
+    ) -> Result<Vec<Host>, AppError> {
+        self.enter(caller, workspace, Act::Look).await?;
         Ok(self.parts.store.list_hosts(workspace).await?)
     }
 

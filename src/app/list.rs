@@ -3,6 +3,7 @@
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 
+use crate::account::{Act, Caller, Reach, Refused};
 use crate::app::{App, AppError, FieldError, ShownLink};
 use crate::code::WorkspaceId;
 use crate::link::{LinkId, Status, Strategy};
@@ -32,6 +33,8 @@ pub struct LinkFilter {
     pub tag: Option<String>,
     /// `created_at`, `updated_at`, `redirect_count` or `short_code`; `-` in front turns it around.
     pub sort: Option<String>,
+    /// Only the caller's own, whatever else they may see.
+    pub mine: bool,
 }
 
 /// One page.
@@ -47,15 +50,22 @@ impl App {
     /// A page of a workspace's links.
     pub async fn list_links(
         &self,
+        caller: &Caller,
         workspace: &WorkspaceId,
         filter: &LinkFilter,
     ) -> Result<LinkPage, AppError> {
-        let workspace = self.workspace(workspace).await?;
-        let query = read_filter(workspace.id.clone(), filter)?;
+        let (workspace, reach) = self.enter(caller, workspace, Act::ReadLinks).await?;
+        let mut query = read_filter(workspace.id.clone(), filter)?;
+        query.owner = match reach {
+            Reach::All => caller.owner().filter(|_| filter.mine),
+            Reach::Own(id) => Some(id),
+            Reach::Nobodys => return Err(Refused::Unauthenticated.into()),
+        };
         let page = query.most;
         // One more than asked for tells whether there is a next page.
         let query = ListQuery { most: page + 1, ..query };
-        let mut links = self.parts.store.list_links(&query, self.parts.clock.now()).await?;
+        let now = self.parts.clock.latest(self.parts.clock.now());
+        let mut links = self.parts.store.list_links(&query, now).await?;
         let full = usize::try_from(page).unwrap_or(usize::MAX);
         let more = links.len() > full;
         links.truncate(full);
@@ -120,6 +130,7 @@ fn read_filter(workspace: WorkspaceId, filter: &LinkFilter) -> Result<ListQuery,
         sort,
         after: after.transpose()?,
         most: page_size(filter.limit)?,
+        owner: None,
     })
 }
 

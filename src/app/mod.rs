@@ -1,23 +1,39 @@
 //! What kurz does, whoever asks: the API, the pages, the command line. Knows no HTTP and no SQL.
 
+mod accounts;
 mod address;
 mod change;
+mod claim;
+mod cleanup;
 mod create;
 mod draft;
 mod edit;
 mod error;
+mod health;
 mod hosts;
+mod identity;
+mod keys;
 mod list;
+mod members;
 mod numbers;
+mod passwords;
+pub mod people;
 mod show;
 mod stats;
 mod workspaces;
 
+pub use accounts::{Person, Registration, Session};
 pub use change::Change;
-pub use create::{Created, LinkRequest};
+pub use claim::{ClaimRequest, MOST_CLAIMS};
+pub use cleanup::{Cleaned, CleanupEnd, CleanupTimes};
+pub use create::{Created, LinkRequest, Metered};
 pub use edit::LinkPatch;
 pub use error::{AppError, FieldError, Missing};
+pub use health::Probe;
+pub use keys::KeyRequest;
 pub use list::{LinkFilter, LinkPage};
+pub use members::MemberPage;
+pub use passwords::{COST, Passwords};
 pub use show::ShownLink;
 pub use stats::Stats;
 pub use workspaces::{MAIN, ShownWorkspace, WorkspacePage, WorkspacePatch};
@@ -25,14 +41,16 @@ pub use workspaces::{MAIN, ShownWorkspace, WorkspacePage, WorkspacePatch};
 use std::sync::Arc;
 use std::time::Duration;
 
+use crate::account::token::Tokens;
 use crate::cache::{Hosts, LinkCache};
 use crate::clock::Clock;
 use crate::code::Reserved;
 use crate::code::counter::Scrambler;
 use crate::config::PublicUrl;
+pub use crate::config::Signup;
 use crate::entropy::Entropy;
 use crate::record::Recorder;
-pub use crate::store::{Host, Workspace};
+pub use crate::store::{ApiKey, Host, Member, User, Workspace};
 
 use crate::store::Store;
 
@@ -49,6 +67,14 @@ pub struct Policy {
     pub counter_ttl: Option<Duration>,
     /// Whether targets in private networks are welcome.
     pub private_targets: bool,
+    /// Whether everybody may do everything, without an account.
+    pub open: bool,
+    /// Who may register.
+    pub signup: Signup,
+    /// How long a link made without an account lives.
+    pub anon_ttl: Duration,
+    /// Links that a user may make in a month where they are counted; 0: any number.
+    pub user_link_limit: i64,
 }
 
 /// The parts that the program is made of.
@@ -70,6 +96,10 @@ pub struct Parts {
     pub clock: Clock,
     /// Random bytes.
     pub entropy: Entropy,
+    /// Signs and checks tokens.
+    pub tokens: Tokens,
+    /// Hashes passwords.
+    pub passwords: Arc<Passwords>,
     /// The operator's choices.
     pub policy: Policy,
 }
@@ -78,16 +108,32 @@ pub struct Parts {
 #[derive(Debug)]
 pub struct App {
     parts: Parts,
+    people: people::People,
+    known: identity::Known,
     link_ids: Numbers,
     code_counter: Numbers,
     stats: stats::Cached,
+    looked_through: health::LookedThrough,
+    /// What this process calls itself where instances meet.
+    instance: String,
 }
 
 impl App {
     /// Put the parts together, and see to it that the workspace `main` exists.
     pub async fn new(parts: Parts) -> Result<Self, AppError> {
+        let people = people::People {
+            store: Arc::clone(&parts.store),
+            clock: parts.clock.clone(),
+            entropy: parts.entropy.clone(),
+            passwords: Arc::clone(&parts.passwords),
+        };
+        let instance = instance_name(&parts.entropy);
         let app = Self {
             parts,
+            people,
+            known: identity::Known::default(),
+            instance,
+            looked_through: health::LookedThrough::default(),
             link_ids: Numbers::new("link", 10_000),
             code_counter: Numbers::new("code", 1_000),
             stats: stats::Cached::default(),
@@ -118,4 +164,11 @@ impl App {
     pub async fn flush(&self) -> Result<usize, AppError> {
         Ok(self.parts.recorder.flush(&self.parts.store).await?)
     }
+}
+
+/// A name that no other process has, with a part that people can look for.
+fn instance_name(entropy: &Entropy) -> String {
+    let mut bytes = [0; 8];
+    entropy.fill(&mut bytes);
+    format!("{}-{:016x}", std::process::id(), u64::from_be_bytes(bytes))
 }

@@ -1,9 +1,10 @@
 //! A link as people see it: with its address, its state and the limit that holds for it.
 
+use crate::account::{Act, Caller, access};
 use crate::app::address::short_url;
 use crate::app::{App, AppError, Missing};
 use crate::code::{Code, WorkspaceId};
-use crate::link::{Link, Status};
+use crate::link::{Link, LinkId, Status};
 use crate::store::Workspace;
 
 /// A link and what follows from it at this moment.
@@ -34,15 +35,48 @@ impl App {
         found.filter(|link| link.purged_at.is_none()).ok_or(missing)
     }
 
+    /// A link that the caller may do `act` with, and its workspace.
+    pub(super) async fn reach_link(
+        &self,
+        caller: &Caller,
+        workspace: &WorkspaceId,
+        code: &str,
+        act: Act,
+    ) -> Result<(Workspace, Link), AppError> {
+        let (workspace, reach) = self.enter(caller, workspace, act).await?;
+        let link = self.find_link(&workspace.id, code).await?;
+        access::to_link(reach, link.owner)?;
+        Ok((workspace, link))
+    }
+
     /// A link, to look at. Deleted ones are shown as such: they can still be restored.
     pub async fn show_link(
         &self,
+        caller: &Caller,
         workspace: &WorkspaceId,
         code: &str,
     ) -> Result<ShownLink, AppError> {
-        let workspace = self.workspace(workspace).await?;
-        let link = self.find_link(&workspace.id, code).await?;
+        let (workspace, link) = self.reach_link(caller, workspace, code, Act::ReadLinks).await?;
         let shown = self.show(&workspace, vec![link]).pop();
+        shown.ok_or(AppError::NotFound(Missing::Link))
+    }
+
+    /// The workspace and code of a link, by its number. Says nothing about the link itself.
+    pub async fn locate_link(&self, id: LinkId) -> Result<(WorkspaceId, Code), AppError> {
+        let found = self.parts.store.find_link_by_id(id).await?;
+        let link = found.filter(|link| link.purged_at.is_none() && link.deleted_at.is_none());
+        let link = link.ok_or(AppError::NotFound(Missing::Link))?;
+        Ok((link.workspace, link.code))
+    }
+
+    /// A link as it is now, for somebody who may see it.
+    pub(super) async fn look_again(
+        &self,
+        workspace: &Workspace,
+        code: &str,
+    ) -> Result<ShownLink, AppError> {
+        let link = self.find_link(&workspace.id, code).await?;
+        let shown = self.show(workspace, vec![link]).pop();
         shown.ok_or(AppError::NotFound(Missing::Link))
     }
 
@@ -51,7 +85,8 @@ impl App {
         let missing = || AppError::NotFound(Missing::Link);
         let place = self.parts.store.find_place(key).await?.ok_or_else(missing)?;
         let workspace = WorkspaceId::parse(&place.workspace).ok_or_else(missing)?;
-        let shown = self.show_link(&workspace, &place.code).await?;
+        let workspace = self.workspace(&workspace).await?;
+        let shown = self.look_again(&workspace, &place.code).await?;
         if shown.status == Status::Deleted { Err(missing()) } else { Ok(shown) }
     }
 
@@ -69,7 +104,7 @@ impl App {
             let limit = link.hit_limit.or(workspace.hit_limit).unwrap_or(default_limit);
             Some(ShownLink {
                 short_url: short_url(&self.parts.policy.public_url, &link, &hosts),
-                status: link.status(now)?,
+                status: link.status(self.parts.clock.latest(now))?,
                 hit_limit: limit,
                 hits_this_month: link.hits_this_month(now),
                 link,

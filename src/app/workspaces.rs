@@ -1,5 +1,6 @@
 //! Workspaces: make, change, remove; and the one that every store has.
 
+use crate::account::{Act, Caller, Reach, Scope, access};
 use crate::app::list::page_size;
 use crate::app::{App, AppError, Change, FieldError, Missing};
 use crate::code::WorkspaceId;
@@ -36,6 +37,17 @@ pub struct WorkspacePage {
     pub next: Option<String>,
 }
 
+/// A workspace that a caller may make links in.
+#[derive(Debug)]
+pub(super) struct Entry {
+    /// The workspace.
+    pub(super) workspace: Workspace,
+    /// Whether it is stored, or comes into being with its first link.
+    pub(super) exists: bool,
+    /// How far the caller may go there.
+    pub(super) reach: Reach,
+}
+
 pub(super) fn main_id() -> WorkspaceId {
     WorkspaceId::parse(MAIN).expect("`main` is a workspace id")
 }
@@ -49,24 +61,71 @@ impl App {
         })
     }
 
-    /// Make a workspace.
-    pub async fn create_workspace(
+    /// Go into a workspace to do `act`: the workspace, and how far the caller may go there.
+    pub(super) async fn enter(
         &self,
-        id: WorkspaceId,
-        patch: &WorkspacePatch,
-    ) -> Result<ShownWorkspace, AppError> {
-        let mut workspace = self.fresh_workspace(id);
-        apply(&mut workspace, patch)?;
-        if self.parts.store.insert_workspace(&workspace).await? {
-            Ok(self.with_hosts(workspace))
-        } else {
-            Err(AppError::WorkspaceTaken)
+        caller: &Caller,
+        id: &WorkspaceId,
+        act: Act,
+    ) -> Result<(Workspace, Reach), AppError> {
+        let reach = self.reach(caller, id, act).await?;
+        Ok((self.workspace(id).await?, reach))
+    }
+
+    /// Go into a workspace to make links. On an open server one that does not exist comes into
+    /// being with its first link, and not before.
+    pub(super) async fn enter_to_create(
+        &self,
+        caller: &Caller,
+        id: &WorkspaceId,
+    ) -> Result<Entry, AppError> {
+        let reach = self.reach(caller, id, Act::CreateLinks).await?;
+        match self.parts.store.find_workspace(id).await? {
+            Some(workspace) => Ok(Entry { workspace, exists: true, reach }),
+            None if self.parts.policy.open => {
+                Ok(Entry { workspace: self.fresh_workspace(id.clone()), exists: false, reach })
+            }
+            None => Err(AppError::NotFound(Missing::Workspace)),
         }
     }
 
+    /// How far the caller may go in a workspace, whether it exists or not.
+    async fn reach(&self, caller: &Caller, id: &WorkspaceId, act: Act) -> Result<Reach, AppError> {
+        let is_main = id.as_str() == MAIN;
+        let role = match caller.identity() {
+            Some(identity) if !is_main => self.parts.store.find_role(id, identity.id).await?,
+            _ => None,
+        };
+        let place = access::Place { workspace: id, is_main, role };
+        Ok(access::in_workspace(caller, &place, act)?)
+    }
+
+    /// Make a workspace. Who makes it administers it.
+    pub async fn create_workspace(
+        &self,
+        caller: &Caller,
+        id: WorkspaceId,
+        patch: &WorkspacePatch,
+    ) -> Result<ShownWorkspace, AppError> {
+        access::to_new_workspace(caller)?;
+        let mut workspace = self.fresh_workspace(id);
+        apply(&mut workspace, patch)?;
+        let store = &self.parts.store;
+        let made = match caller.identity() {
+            Some(creator) => store.insert_workspace_of(&workspace, creator.id).await?,
+            None => store.insert_workspace(&workspace).await?,
+        };
+        if made { Ok(self.with_hosts(workspace)) } else { Err(AppError::WorkspaceTaken) }
+    }
+
     /// A workspace, to look at.
-    pub async fn show_workspace(&self, id: &WorkspaceId) -> Result<ShownWorkspace, AppError> {
-        Ok(self.with_hosts(self.workspace(id).await?))
+    pub async fn show_workspace(
+        &self,
+        caller: &Caller,
+        id: &WorkspaceId,
+    ) -> Result<ShownWorkspace, AppError> {
+        let (workspace, _) = self.enter(caller, id, Act::Look).await?;
+        Ok(self.with_hosts(workspace))
     }
 
     /// A workspace that exists.
@@ -87,9 +146,11 @@ impl App {
         self.workspace(id).await
     }
 
-    /// A page of workspaces by name. The cursor is the last name of the page before.
+    /// A page of the workspaces that the caller is in, or all for who may see all, by name. The
+    /// cursor is the last name of the page before.
     pub async fn list_workspaces(
         &self,
+        caller: &Caller,
         cursor: Option<&str>,
         limit: Option<i64>,
     ) -> Result<WorkspacePage, AppError> {
@@ -101,7 +162,7 @@ impl App {
             })?,
         };
         let page = page_size(limit)?;
-        let mut workspaces = self.parts.store.list_workspaces(after, page + 1).await?;
+        let mut workspaces = self.visible_workspaces(caller, after, page + 1).await?;
         let full = usize::try_from(page).unwrap_or(usize::MAX);
         let more = workspaces.len() > full;
         workspaces.truncate(full);
@@ -110,13 +171,36 @@ impl App {
         Ok(WorkspacePage { workspaces, next })
     }
 
+    async fn visible_workspaces(
+        &self,
+        caller: &Caller,
+        after: &str,
+        most: i64,
+    ) -> Result<Vec<Workspace>, AppError> {
+        let store = &self.parts.store;
+        if *caller == Caller::Open {
+            return Ok(store.list_workspaces(after, most).await?);
+        }
+        let identity = access::to_account(caller, Scope::Read)?;
+        if let Some(only) = &identity.only_workspace {
+            let (workspace, _) = self.enter(caller, only, Act::Look).await?;
+            return Ok(if only.as_str() > after { vec![workspace] } else { Vec::new() });
+        }
+        Ok(if identity.is_admin {
+            store.list_workspaces(after, most).await?
+        } else {
+            store.list_workspaces_of(identity.id, after, most).await?
+        })
+    }
+
     /// Change a workspace.
     pub async fn edit_workspace(
         &self,
+        caller: &Caller,
         id: &WorkspaceId,
         patch: &WorkspacePatch,
     ) -> Result<ShownWorkspace, AppError> {
-        let mut workspace = self.workspace(id).await?;
+        let (mut workspace, _) = self.enter(caller, id, Act::Manage).await?;
         let limit_before = workspace.hit_limit;
         apply(&mut workspace, patch)?;
         workspace.updated_at = self.parts.clock.now();
@@ -132,8 +216,12 @@ impl App {
     }
 
     /// Remove a workspace whose links are all deleted. `main` stays.
-    pub async fn delete_workspace(&self, id: &WorkspaceId) -> Result<(), AppError> {
-        self.workspace(id).await?;
+    pub async fn delete_workspace(
+        &self,
+        caller: &Caller,
+        id: &WorkspaceId,
+    ) -> Result<(), AppError> {
+        self.enter(caller, id, Act::Manage).await?;
         let now = self.parts.clock.now();
         if id.as_str() == MAIN {
             return Err(AppError::MainStays);

@@ -14,16 +14,19 @@ mod copy;
 mod counter_code;
 mod doctor;
 mod failure;
+mod key;
 mod lines;
 mod links;
 pub mod logs;
 mod migrate;
+mod operator;
 mod pages;
 mod runtime;
 mod serve;
 mod settings;
 mod shorten;
 mod table;
+mod user;
 mod workspace;
 
 use std::process::ExitCode;
@@ -34,7 +37,8 @@ pub use self::failure::Failure;
 
 const EXAMPLES: &str = "\
 Examples:
-  kurz serve --open
+  kurz serve
+  kurz user add ada@example.com --admin
   kurz shorten https://example.com/spring-sale
   kurz links list
   kurz backup kurz-backup.db
@@ -65,6 +69,8 @@ enum Command {
     Backup(backup::Args),
     Copy(copy::Args),
     Doctor(doctor::Args),
+    User(user::Args),
+    Key(key::Args),
     Canon(canon::Args),
     Code(code::Args),
     CounterCode(counter_code::Args),
@@ -90,6 +96,8 @@ pub fn main() -> ExitCode {
         Command::Backup(args) => backup::run(&args),
         Command::Copy(args) => copy::run(&args),
         Command::Doctor(args) => doctor::run(&args),
+        Command::User(args) => user::run(&args),
+        Command::Key(args) => key::run(&args),
         Command::Canon(args) => canon::run(&args),
         Command::Code(args) => code::run(&args),
         Command::CounterCode(args) => counter_code::run(&args),

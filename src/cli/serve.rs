@@ -52,7 +52,13 @@ async fn serve(config: &Config) -> Result<(), Failure> {
     let program = Program::start(config, Clock::system(), Entropy::os())
         .await
         .map_err(|error| failed(&error))?;
-    warn_open(config);
+    if config.access.open {
+        warn_open(config);
+    } else if program.has_no_administrator().await {
+        let hint = "nobody administers this server yet: make the first administrator with \
+                    `kurz user add EMAIL --admin`; anybody can shorten meanwhile";
+        tracing::info!("{hint}");
+    }
     if let Some(admin) = program.admin_address() {
         print_line(&format!("admin on http://{admin}"))?;
     }
@@ -70,11 +76,7 @@ async fn serve(config: &Config) -> Result<(), Failure> {
 
 /// Say loudly that anybody may do anything.
 fn warn_open(config: &Config) {
-    let how = if config.open {
-        "open mode (--open)"
-    } else {
-        "open mode, the only one until there are accounts (say --open to choose it)"
-    };
+    let how = "open mode (--open)";
     if config.net.listen.ip().is_loopback() {
         tracing::warn!("{how}: everybody on this machine may make, change and delete every link");
     } else {

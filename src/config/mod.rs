@@ -15,6 +15,7 @@ mod docs;
 mod error;
 mod given;
 mod links;
+mod lives;
 mod log;
 mod net;
 mod public_url;
@@ -26,12 +27,14 @@ mod store_url;
 
 use std::path::{Path, PathBuf};
 
+pub use self::access::{Access, Signup};
 pub use self::cache::Cache;
 pub use self::client::Client;
 pub use self::codes::Codes;
 pub use self::docs::reference;
 pub use self::error::ConfigError;
 pub use self::links::{Links, PrivateTargets};
+pub use self::lives::Lives;
 pub use self::log::{Log, LogFormat};
 pub use self::net::Net;
 pub use self::public_url::PublicUrl;
@@ -39,7 +42,6 @@ pub use self::secret::Secret;
 pub use self::store::StoreConfig;
 pub use self::store_url::StoreUrl;
 
-use self::access::Access;
 use self::given::Given;
 use self::setting::{PREFIX, Setting};
 
@@ -61,8 +63,10 @@ pub struct Config {
     pub cache: Cache,
     /// What is logged, and how.
     pub log: Log,
-    /// No accounts needed, every caller may do everything.
-    pub open: bool,
+    /// How long links live, and when they are cleaned up.
+    pub lives: Lives,
+    /// Who may do what, and how they show who they are.
+    pub access: Access,
 }
 
 /// What the command line says: the file, and settings that go over all others.
@@ -105,7 +109,8 @@ impl Config {
             links: Links::read(&given)?,
             cache: Cache::read(&given)?,
             log: Log::read(&given)?,
-            open: Access::read(&given)?.open,
+            lives: Lives::read(&given)?,
+            access: Access::read(&given)?,
         })
     }
 }
@@ -131,6 +136,7 @@ fn concerns() -> Vec<(&'static str, Vec<Setting>)> {
         ("Store", StoreConfig::settings()),
         ("Codes", Codes::settings()),
         ("Links", Links::settings()),
+        ("Lives of links", Lives::settings()),
         ("Cache", Cache::settings()),
         ("Log", Log::settings()),
         ("Access", Access::settings()),

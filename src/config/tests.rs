@@ -51,7 +51,20 @@ fn without_anything_given_the_defaults_of_the_contract_hold() {
     assert_eq!(config.links.private_targets, PrivateTargets::Allow);
     assert_eq!(config.cache.bytes, 64 << 20);
     assert_eq!((config.log.directives.as_str(), config.log.format), ("info", LogFormat::Human));
-    assert!(!config.open);
+    let lives = &config.lives;
+    assert_eq!(lives.anon_ttl, Duration::from_hours(8));
+    let minutes = [
+        lives.purge_grace,
+        lives.cleanup_interval,
+        lives.cleanup_delay,
+        lives.cleanup_lock_at_least,
+        lives.cleanup_lock_at_most,
+    ];
+    assert_eq!(minutes.map(|span| span.as_secs() / 60), [15, 15, 1, 10, 14]);
+    assert!(!lives.health_checks);
+    let access = &config.access;
+    assert!(!access.open && access.jwt_secret.is_none());
+    assert_eq!((access.signup, access.user_link_limit), (Signup::Open, Some(20)));
 }
 
 #[test]
@@ -91,7 +104,7 @@ fn every_type_of_value_can_stand_in_the_file() {
     assert_eq!(config.net.admin_listen, None);
     assert_eq!(config.net.public_url_at(config.net.listen).as_str(), "https://kurz.example");
     assert_eq!(config.net.drain_timeout, Duration::ZERO);
-    assert!(!config.net.limits && config.open);
+    assert!(!config.net.limits && config.access.open);
     assert_eq!(config.codes.counter_salt.unwrap().expose(), "s");
     assert_eq!(config.codes.counter_mult, u64::MAX - 2);
     assert_eq!(config.codes.counter_scramble, Scramble::Feistel);
@@ -102,7 +115,7 @@ fn every_type_of_value_can_stand_in_the_file() {
 }
 
 /// A value that each setting refuses; a setting that is missing here fails the test below.
-const BAD: [(&str, &str); 24] = [
+const BAD: [(&str, &str); 34] = [
     ("listen", "localhost"),
     ("admin_listen", "on"),
     ("public_url", "https://kurz.example/go"),
@@ -126,7 +139,17 @@ const BAD: [(&str, &str); 24] = [
     ("cache_bytes", "1023KiB"),
     ("log", "kurz=loud"),
     ("log_format", "xml"),
+    ("anon_ttl", "0"),
+    ("purge_grace", "-1s"),
+    ("cleanup_interval", "0"),
+    ("cleanup_delay", "soon"),
+    ("cleanup_lock_at_least", "2d"),
+    ("cleanup_lock_at_most", "0"),
+    ("health_checks", "yes"),
     ("open", "yes"),
+    ("signup", "maybe"),
+    ("jwt_secret", "0123456789abcdef0123456789abcdef"),
+    ("user_link_limit", "-1"),
 ];
 
 #[test]
@@ -136,7 +159,8 @@ fn each_error_names_its_setting_the_value_and_what_is_accepted() {
         let (_, bad) = BAD.iter().find(|(name, _)| *name == key).unwrap_or_else(|| {
             panic!("{key} has no bad value in BAD: add one, so that its bounds are tested")
         });
-        let shown = if key == "counter_salt" { "[hidden]".to_owned() } else { format!("{bad:?}") };
+        let secret = ["counter_salt", "jwt_secret"].contains(&key);
+        let shown = if secret { "[hidden]".to_owned() } else { format!("{bad:?}") };
         let variable = setting.variable();
         assert_eq!(
             sentence(&[(&variable, bad)], None),

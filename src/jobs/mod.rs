@@ -1,3 +1,5 @@
-//! Work that goes on beside the requests.
+//! Work that goes on beside the requests. A job decides when; what is done then is `app`'s.
 
+pub mod cleanup;
 pub mod flush;
+pub mod health;

@@ -8,6 +8,8 @@ use crate::clock::Timestamp;
 pub struct Life {
     /// From when on the link is gone.
     pub expires_at: Option<Timestamp>,
+    /// When cleanup found its time over: from then on no clock brings it back.
+    pub expired_at: Option<Timestamp>,
     /// When it was deleted.
     pub deleted_at: Option<Timestamp>,
     /// When it became a tombstone.
@@ -29,7 +31,7 @@ pub enum Decision {
 pub fn decide(life: Life, now: Timestamp) -> Decision {
     if life.deleted_at.is_some() || life.purged_at.is_some() {
         Decision::NotFound
-    } else if life.expires_at.is_some_and(|end| now >= end) {
+    } else if life.expired_at.is_some() || life.expires_at.is_some_and(|end| now >= end) {
         Decision::Gone
     } else {
         Decision::Live
@@ -44,7 +46,13 @@ mod tests {
     fn the_checks_run_in_the_order_of_the_contract() {
         let at = |ms| Some(Timestamp::from_ms(ms));
         let now = Timestamp::from_ms(100);
-        let life = |expires_at, deleted_at, purged_at| Life { expires_at, deleted_at, purged_at };
+        let life = |expires_at, deleted_at, purged_at| Life {
+            expires_at,
+            expired_at: None,
+            deleted_at,
+            purged_at,
+        };
+        let marked = |life| Life { expired_at: at(150), ..life };
         let cases = [
             (life(None, None, None), Decision::Live),
             (life(at(101), None, None), Decision::Live),
@@ -53,6 +61,9 @@ mod tests {
             (life(at(99), at(98), None), Decision::NotFound),
             (life(None, at(200), None), Decision::NotFound),
             (life(at(99), None, at(100)), Decision::NotFound),
+            (marked(life(at(101), None, None)), Decision::Gone),
+            (marked(life(at(101), at(98), None)), Decision::NotFound),
+            (marked(life(at(101), None, at(100))), Decision::NotFound),
         ];
         for (life, expected) in cases {
             assert_eq!(decide(life, now), expected, "{life:?}");

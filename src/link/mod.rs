@@ -1,4 +1,4 @@
-//! What a link is and how it lives. Pure: no I/O, no SQL, no HTTP types; time comes in as a
+//! What a link is, whose it is and how it lives. Pure: no I/O, no SQL, no HTTP types; time comes in as a
 //! parameter.
 
 pub mod decision;

@@ -1,5 +1,6 @@
 //! A link as it is stored, and what its times say about it.
 
+use crate::account::UserId;
 use crate::clock::Timestamp;
 use crate::code::{Code, WorkspaceId};
 use crate::link::{LinkId, Month, Strategy};
@@ -33,6 +34,8 @@ pub struct Link {
     pub updated_at: Timestamp,
     /// From when on it is gone.
     pub expires_at: Option<Timestamp>,
+    /// When cleanup found its time over: from then on no clock brings it back.
+    pub expired_at: Option<Timestamp>,
     /// When it was deleted, while it can still be restored.
     pub deleted_at: Option<Timestamp>,
     /// When it became a tombstone: its code stays taken, everything else is gone.
@@ -51,6 +54,14 @@ pub struct Link {
     pub month: Month,
     /// Redirects in that month.
     pub month_hits: i64,
+    /// Whose it is; `None`: made without an account.
+    pub owner: Option<UserId>,
+    /// Made without an account on a server that has them: it can be claimed while it lives.
+    pub is_temporary: bool,
+    /// What the target said when it was last checked.
+    pub destination_status: Option<String>,
+    /// When the target was last checked.
+    pub last_checked_at: Option<Timestamp>,
 }
 
 /// Where a link stands in its life.
@@ -82,7 +93,7 @@ impl Link {
             None
         } else if self.deleted_at.is_some() {
             Some(Status::Deleted)
-        } else if self.expires_at.is_some_and(|end| now >= end) {
+        } else if self.expired_at.is_some() || self.expires_at.is_some_and(|end| now >= end) {
             Some(Status::Expired)
         } else {
             Some(Status::Active)

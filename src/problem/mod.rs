@@ -6,11 +6,14 @@
 
 mod catalogue;
 
+use std::num::NonZeroU32;
+
 use axum::response::{IntoResponse, Response};
 use http::{HeaderValue, StatusCode, header};
 use serde::Serialize;
 use utoipa::{IntoResponses, ToSchema};
 
+use crate::account::Refused;
 use crate::app::{AppError, FieldError};
 use crate::store;
 
@@ -32,6 +35,14 @@ pub(crate) struct Problem {
     /// What is wrong, field by field.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     errors: Vec<ProblemField>,
+    /// What `WWW-Authenticate` says.
+    #[serde(skip)]
+    #[schema(ignore)]
+    challenge: Option<&'static str>,
+    /// What `Retry-After` says, in seconds.
+    #[serde(skip)]
+    #[schema(ignore)]
+    retry_after: Option<NonZeroU32>,
 }
 
 /// One field that cannot be as it is.
@@ -64,7 +75,45 @@ impl Problem {
             code,
             detail: detail.into(),
             errors: Vec::new(),
+            challenge: None,
+            retry_after: NonZeroU32::new(5).filter(|_| status == StatusCode::SERVICE_UNAVAILABLE),
         }
+    }
+
+    /// The same problem, with its fields named as another wire shape names them.
+    pub(crate) fn renaming(mut self, names: &[(&'static str, &'static str)]) -> Self {
+        for error in &mut self.errors {
+            if let Some((_, to)) = names.iter().find(|(from, _)| *from == error.field) {
+                error.field = to;
+            }
+        }
+        self
+    }
+
+    /// A 401 or 403.
+    fn refused(refused: Refused, detail: String) -> Self {
+        let (code, challenge) = match refused {
+            Refused::Unauthenticated => {
+                return Self {
+                    challenge: Some("Bearer"),
+                    ..Self::new(StatusCode::UNAUTHORIZED, "unauthenticated", detail)
+                };
+            }
+            Refused::NotOwner => {
+                // The contract fixes this sentence to the letter: no full stop.
+                let detail = detail.trim_end_matches('.');
+                return Self::new(StatusCode::FORBIDDEN, "not-owner", detail);
+            }
+            Refused::MissingScope(_) => {
+                ("missing-scope", Some("Bearer error=\"insufficient_scope\""))
+            }
+            Refused::MissingRole(_) => ("missing-role", None),
+            Refused::NeedsSignIn => ("sign-in-needed", None),
+            Refused::Hidden => {
+                return Self::new(StatusCode::NOT_FOUND, "workspace-not-found", detail);
+            }
+        };
+        Self { challenge, ..Self::new(StatusCode::FORBIDDEN, code, detail) }
     }
 
     pub(crate) fn status(&self) -> StatusCode {
@@ -139,6 +188,38 @@ impl From<AppError> for Problem {
             AppError::ChangedMeanwhile => (StatusCode::CONFLICT, "changed-meanwhile"),
             AppError::NotDeleted => (StatusCode::CONFLICT, "not-deleted"),
             AppError::BatchRefused { at, why } => return Self::batch(at, *why),
+            AppError::UrlTaken => (StatusCode::CONFLICT, "url-taken"),
+            AppError::EmailTaken => (StatusCode::CONFLICT, "email-taken"),
+            AppError::MemberTaken => (StatusCode::CONFLICT, "member-taken"),
+            AppError::LastAdmin => (StatusCode::CONFLICT, "last-admin"),
+            AppError::SignupClosed => (StatusCode::FORBIDDEN, "signup-closed"),
+            AppError::InviteInvalid => (StatusCode::FORBIDDEN, "invite-invalid"),
+            AppError::WrongPassword => (StatusCode::FORBIDDEN, "wrong-password"),
+            AppError::Refused(refused) => return Self::refused(refused, detail),
+            AppError::InvalidToken => {
+                return Self {
+                    challenge: Some("Bearer error=\"invalid_token\""),
+                    ..Self::new(StatusCode::UNAUTHORIZED, "invalid-token", detail)
+                };
+            }
+            AppError::WrongCredentials => {
+                return Self {
+                    challenge: Some("Bearer"),
+                    ..Self::new(StatusCode::UNAUTHORIZED, "wrong-credentials", detail)
+                };
+            }
+            AppError::MonthlyLimit { seconds_left, .. } => {
+                return Self {
+                    retry_after: u32::try_from(seconds_left).ok().and_then(NonZeroU32::new),
+                    ..Self::new(StatusCode::TOO_MANY_REQUESTS, "monthly-limit", detail)
+                };
+            }
+            AppError::Busy => {
+                return Self {
+                    retry_after: Some(NonZeroU32::MIN),
+                    ..Self::new(StatusCode::SERVICE_UNAVAILABLE, "busy", detail)
+                };
+            }
             AppError::NoFreeCode(_) => {
                 tracing::error!(%error, "no free code was found");
                 // The contract fixes this sentence to the letter.
@@ -163,8 +244,11 @@ impl IntoResponse for Problem {
         let mut response = (self.status(), body).into_response();
         let headers = response.headers_mut();
         headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/problem+json"));
-        if self.status == 503 {
-            headers.insert(header::RETRY_AFTER, HeaderValue::from_static("5"));
+        if let Some(seconds) = self.retry_after {
+            headers.insert(header::RETRY_AFTER, HeaderValue::from(seconds.get()));
+        }
+        if let Some(challenge) = self.challenge {
+            headers.insert(header::WWW_AUTHENTICATE, HeaderValue::from_static(challenge));
         }
         response
     }
@@ -177,6 +261,12 @@ pub(crate) enum Problems {
     /// The request cannot be read.
     #[response(status = 400, content_type = "application/problem+json")]
     BadRequest(Problem),
+    /// A credential is missing or not valid.
+    #[response(status = 401, content_type = "application/problem+json")]
+    Unauthenticated(Problem),
+    /// The caller may not do this.
+    #[response(status = 403, content_type = "application/problem+json")]
+    Forbidden(Problem),
     /// What the request names does not exist.
     #[response(status = 404, content_type = "application/problem+json")]
     NotFound(Problem),

@@ -126,7 +126,7 @@ impl Plane {
             return answer::trouble(Trouble::NotFound, wants_page());
         };
         let now = self.clock.now();
-        match decide(entry.life, now) {
+        match decide(entry.life, self.clock.latest(now)) {
             Decision::NotFound => answer::trouble(Trouble::NotFound, wants_page()),
             Decision::Gone => answer::trouble(Trouble::Gone, wants_page()),
             Decision::Live => {

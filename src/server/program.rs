@@ -15,11 +15,13 @@ use thiserror::Error;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
-use crate::app::{App, AppError, Parts, Policy};
+use crate::account::token::Tokens;
+use crate::app::{App, AppError, COST, CleanupTimes, Parts, Passwords, Policy};
 use crate::cache::{Hosts, LinkCache};
 use crate::clock::Clock;
 use crate::code::counter::{LENGTH, Scrambler};
-use crate::config::{Config, Net, PrivateTargets};
+use crate::config::{Config, Lives, Net, PrivateTargets};
+use crate::egress::Checker;
 use crate::entropy::Entropy;
 use crate::jobs;
 use crate::record::Recorder;
@@ -27,6 +29,9 @@ use crate::redirect::Plane;
 use crate::server::front::Front;
 use crate::server::{Handle, Limits, ListenError, Listeners, Server, admin, routes};
 use crate::store::{self, ServeLock, Store};
+
+/// Targets that are visited at the same time.
+const CHECKS_AT_ONCE: NonZeroUsize = NonZeroUsize::new(16).expect("16 is not 0");
 
 /// Why the program could not start.
 #[derive(Debug, Error)]
@@ -67,6 +72,7 @@ impl Program {
         entropy: Entropy,
     ) -> Result<Self, StartError> {
         let metrics = admin::metrics();
+        check_cleanup(&config.lives)?;
         let lock = ServeLock::take(&config.store.url)?;
         let store = Arc::new(Store::open(&config.store).await?);
         if store.has_unfinished_copy().await? {
@@ -93,6 +99,11 @@ impl Program {
         let stop = CancellationToken::new();
         let tasks = TaskTracker::new();
         tasks.spawn(jobs::flush::run(Arc::clone(&app), stop.clone()));
+        spawn_cleanup(&config.lives, &app, &tasks, &stop);
+        if config.lives.health_checks {
+            let checker = Checker::of_the_internet(CHECKS_AT_ONCE);
+            tasks.spawn(jobs::health::run(Arc::clone(&app), checker, stop.clone()));
+        }
         tasks.spawn(admin::upkeep(metrics.clone(), stop.clone()));
         tasks.close();
 
@@ -127,6 +138,11 @@ impl Program {
         self.admin.as_ref().map(Handle::address)
     }
 
+    /// Whether nobody administers the server yet.
+    pub async fn has_no_administrator(&self) -> bool {
+        self.app.has_no_administrator().await
+    }
+
     /// Let requests in flight end, then write what is left.
     pub async fn shutdown(self) -> Result<(), AppError> {
         let Self { app, public, admin, stop, tasks, lock } = self;
@@ -143,6 +159,27 @@ impl Program {
     }
 }
 
+/// What no single setting's bounds can say.
+fn check_cleanup(lives: &Lives) -> Result<(), StartError> {
+    if lives.cleanup_lock_at_least <= lives.cleanup_lock_at_most {
+        return Ok(());
+    }
+    let text = "KURZ_CLEANUP_LOCK_AT_LEAST is longer than KURZ_CLEANUP_LOCK_AT_MOST: a lock that \
+                is held at most so long cannot be held longer at least; change one of the two";
+    Err(StartError::Setting(text.to_owned()))
+}
+
+fn spawn_cleanup(lives: &Lives, app: &Arc<App>, tasks: &TaskTracker, stop: &CancellationToken) {
+    let schedule =
+        jobs::cleanup::Schedule { delay: lives.cleanup_delay, every: lives.cleanup_interval };
+    let times = CleanupTimes {
+        lock_at_least: lives.cleanup_lock_at_least,
+        lock_at_most: lives.cleanup_lock_at_most,
+        purge_grace: lives.purge_grace,
+    };
+    tasks.spawn(jobs::cleanup::run(Arc::clone(app), schedule, times, stop.clone()));
+}
+
 async fn parts(
     config: &Config,
     store: Arc<Store>,
@@ -151,6 +188,7 @@ async fn parts(
     entropy: Entropy,
 ) -> Result<Parts, StartError> {
     let scrambler = scrambler(config, &store, &clock, &entropy).await?;
+    let tokens = tokens(config, &store, &clock, &entropy).await?;
     let hit_limit = config.links.hit_limit.unwrap_or(0);
     let recorder = Arc::new(Recorder::default());
     let links = LinkCache::new(
@@ -169,13 +207,46 @@ async fn parts(
         scrambler,
         clock,
         entropy,
-        policy: Policy {
-            public_url: config.net.public_url_at(bound),
-            hit_limit,
-            counter_ttl: config.links.counter_ttl,
-            private_targets: config.links.private_targets == PrivateTargets::Allow,
-        },
+        tokens,
+        passwords: Arc::new(Passwords::start(password_threads(), COST)?),
+        policy: policy(config, bound),
     })
+}
+
+fn policy(config: &Config, bound: SocketAddr) -> Policy {
+    let user_link_limit = config.access.user_link_limit.unwrap_or(0);
+    Policy {
+        public_url: config.net.public_url_at(bound),
+        hit_limit: config.links.hit_limit.unwrap_or(0),
+        counter_ttl: config.links.counter_ttl,
+        private_targets: config.links.private_targets == PrivateTargets::Allow,
+        open: config.access.open,
+        signup: config.access.signup,
+        anon_ttl: config.lives.anon_ttl,
+        user_link_limit: i64::try_from(user_link_limit).unwrap_or(i64::MAX),
+    }
+}
+
+/// One core is left to those who only follow links, however many sign in.
+pub fn password_threads() -> NonZeroUsize {
+    let cores = available_parallelism().map_or(1, NonZeroUsize::get);
+    NonZeroUsize::new(cores.saturating_sub(1)).unwrap_or(NonZeroUsize::MIN)
+}
+
+/// What signs tokens: the secret that was given, or the one that the store keeps.
+async fn tokens(
+    config: &Config,
+    store: &Store,
+    clock: &Clock,
+    entropy: &Entropy,
+) -> Result<Tokens, StartError> {
+    if let Some(secret) = &config.access.jwt_secret {
+        return Ok(Tokens::new(secret.expose()));
+    }
+    let mut bytes = [0; 48];
+    entropy.fill(&mut bytes);
+    let fresh = URL_SAFE_NO_PAD.encode(bytes);
+    Ok(Tokens::new(&store.secret_or_keep("jwt_secret", &fresh, clock.now()).await?))
 }
 
 /// The scrambler of counter codes, with the salt that was given, or the one that the store keeps.

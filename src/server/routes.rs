@@ -9,16 +9,23 @@ use axum::response::{IntoResponse, Response};
 use http::{HeaderValue, StatusCode, header};
 use tower_http::catch_panic::CatchPanicLayer;
 use utoipa::openapi::OpenApi;
+use utoipa_axum::router::OpenApiRouter;
 
 use crate::api;
 use crate::app::App;
 use crate::code::Reserved;
+use crate::dialects;
 use crate::problem::Problem;
 use crate::web;
 
 /// The OpenAPI document.
 pub fn document() -> OpenApi {
-    api::endpoints().into_openapi()
+    endpoints().into_openapi()
+}
+
+/// Every endpoint, the older wire shapes included.
+fn endpoints() -> OpenApiRouter<Arc<App>> {
+    api::endpoints().merge(dialects::endpoints())
 }
 
 /// Words that are pages or endpoints: no custom code may be one of them.
@@ -31,7 +38,7 @@ pub fn reserved() -> Reserved {
 
 /// The router.
 pub fn router(app: Arc<App>) -> Router {
-    let (mut router, api) = api::endpoints().split_for_parts();
+    let (mut router, api) = endpoints().split_for_parts();
     for (path, page) in web::pages(&api) {
         router = router.route(path, page);
     }

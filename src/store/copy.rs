@@ -26,7 +26,8 @@ macro_rules! columns {
     };
     (links) => {
         "id, workspace, code, strategy, target, canonical_hash, title, tags, redirect_status,
-         hit_limit, created_at, updated_at, expires_at, deleted_at, purged_at, main_since, version"
+         hit_limit, created_at, updated_at, expires_at, deleted_at, purged_at, main_since, version,
+         owner_id, claim_hash, expired_at"
     };
     (link_tags) => {
         "workspace, tag, link_id"
@@ -42,6 +43,26 @@ macro_rules! columns {
     };
     (secrets) => {
         "name, value, created_at"
+    };
+    (users) => {
+        "id, email, name, password_hash, token_version, admin_at, disabled_at, created_at,
+         updated_at"
+    };
+    (api_keys) => {
+        "id, user_id, name, hash, prefix, scopes, workspace, created_at, expires_at, last_used_at,
+         revoked_at"
+    };
+    (members) => {
+        "user_id, workspace, role, created_at"
+    };
+    (invites) => {
+        "hash, email, created_at, expires_at, used_at"
+    };
+    (user_months) => {
+        "user_id, month, links"
+    };
+    (link_health) => {
+        "link_id, destination_status, last_checked_at, next_check_at"
     };
 }
 
@@ -84,7 +105,7 @@ statements! {
     COUNT_HOSTS = "select count(*) from hosts";
     READ_LINKS = select!(links, "id > $1 order by id limit $2");
     WRITE_LINKS = insert!(links, "($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15,
-        $16, $17)");
+        $16, $17, $18, $19, $20)");
     CLEAR_LINKS = "delete from links where id > $1 and id <= $2";
     COUNT_LINKS = "select count(*) from links";
     READ_TAGS = select!(link_tags, "(workspace, tag, link_id) > ($1, $2, $3)
@@ -109,6 +130,34 @@ statements! {
     WRITE_SECRETS = insert!(secrets, "($1, $2, $3)");
     CLEAR_SECRETS = "delete from secrets where name > $1 and name <= $2";
     COUNT_SECRETS = "select count(*) from secrets";
+    READ_USERS = select!(users, "id > $1 order by id limit $2");
+    WRITE_USERS = insert!(users, "($1, $2, $3, $4, $5, $6, $7, $8, $9)");
+    CLEAR_USERS = "delete from users where id > $1 and id <= $2";
+    COUNT_USERS = "select count(*) from users";
+    READ_KEYS = select!(api_keys, "id > $1 order by id limit $2");
+    WRITE_KEYS = insert!(api_keys, "($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)");
+    CLEAR_KEYS = "delete from api_keys where id > $1 and id <= $2";
+    COUNT_KEYS = "select count(*) from api_keys";
+    READ_MEMBERS = select!(members, "(user_id, workspace) > ($1, $2)
+        order by user_id, workspace limit $3");
+    WRITE_MEMBERS = insert!(members, "($1, $2, $3, $4)");
+    CLEAR_MEMBERS = "delete from members where (user_id, workspace) > ($1, $2)
+        and (user_id, workspace) <= ($3, $4)";
+    COUNT_MEMBERS = "select count(*) from members";
+    READ_INVITES = select!(invites, "hash > $1 order by hash limit $2");
+    WRITE_INVITES = insert!(invites, "($1, $2, $3, $4, $5)");
+    CLEAR_INVITES = "delete from invites where hash > $1 and hash <= $2";
+    COUNT_INVITES = "select count(*) from invites";
+    READ_MONTHS = select!(user_months, "(user_id, month) > ($1, $2)
+        order by user_id, month limit $3");
+    WRITE_MONTHS = insert!(user_months, "($1, $2, $3)");
+    CLEAR_MONTHS = "delete from user_months where (user_id, month) > ($1, $2)
+        and (user_id, month) <= ($3, $4)";
+    COUNT_MONTHS = "select count(*) from user_months";
+    READ_HEALTH = select!(link_health, "link_id > $1 order by link_id limit $2");
+    WRITE_HEALTH = insert!(link_health, "($1, $2, $3, $4)");
+    CLEAR_HEALTH = "delete from link_health where link_id > $1 and link_id <= $2";
+    COUNT_HEALTH = "select count(*) from link_health";
     /// An unfinished copy is a lock that nobody holds.
     MARK = "insert into locks (name, lock_until, locked_at, locked_by)
         values ('copy', 0, 0, 'kurz copy') on conflict do nothing";
@@ -135,6 +184,7 @@ struct Table {
 enum Kind {
     Number,
     Text,
+    Bytes,
 }
 
 impl Kind {
@@ -143,14 +193,16 @@ impl Kind {
         match self {
             Self::Number => Value::Int(i64::MIN),
             Self::Text => Value::Text(Cow::Borrowed("")),
+            Self::Bytes => Value::Blob(Cow::Borrowed(&[])),
         }
     }
 
-    /// After all values: names, hosts and tags hold no such character.
+    /// After all values: names, hosts and tags hold no such character, hashes are shorter.
     const fn last(self) -> Value<'static> {
         match self {
             Self::Number => Value::Int(i64::MAX),
             Self::Text => Value::Text(Cow::Borrowed("\u{10ffff}")),
+            Self::Bytes => Value::Blob(Cow::Borrowed(&[0xff; 33])),
         }
     }
 }
@@ -172,6 +224,9 @@ macro_rules! table {
 
 const NUMBER: &[Kind] = &[Kind::Number];
 const TEXT: &[Kind] = &[Kind::Text];
+const NUMBERS: &[Kind] = &[Kind::Number, Kind::Number];
+const BYTES: &[Kind] = &[Kind::Bytes];
+const MEMBER: &[Kind] = &[Kind::Number, Kind::Text];
 const TAG: &[Kind] = &[Kind::Text, Kind::Text, Kind::Number];
 
 /// Those that others refer to come first. Locks stay where they are: they belong to processes.
@@ -192,7 +247,19 @@ const TABLES: &[Table] = &[
     table!(totals, TEXT, false, READ_TOTALS, WRITE_TOTALS, CLEAR_TOTALS, COUNT_TOTALS),
     table!(counters, TEXT, false, READ_COUNTERS, WRITE_COUNTERS, CLEAR_COUNTERS, COUNT_COUNTERS),
     table!(secrets, TEXT, false, READ_SECRETS, WRITE_SECRETS, CLEAR_SECRETS, COUNT_SECRETS),
+    table!(users, NUMBER, false, READ_USERS, WRITE_USERS, CLEAR_USERS, COUNT_USERS),
+    table!(api_keys, NUMBER, false, READ_KEYS, WRITE_KEYS, CLEAR_KEYS, COUNT_KEYS),
+    table!(members, MEMBER, false, READ_MEMBERS, WRITE_MEMBERS, CLEAR_MEMBERS, COUNT_MEMBERS),
+    table!(invites, BYTES, false, READ_INVITES, WRITE_INVITES, CLEAR_INVITES, COUNT_INVITES),
+    table!(user_months, NUMBERS, false, READ_MONTHS, WRITE_MONTHS, CLEAR_MONTHS, COUNT_MONTHS),
+    table!(link_health, NUMBER, false, READ_HEALTH, WRITE_HEALTH, CLEAR_HEALTH, COUNT_HEALTH),
 ];
+
+/// The names of the tables that a copy holds.
+#[cfg(test)]
+pub(super) fn tables() -> Vec<&'static str> {
+    TABLES.iter().map(|table| table.name).collect()
+}
 
 /// How far a copy or a check has come.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -13,7 +13,7 @@ statements! {
 }
 
 impl Store {
-    /// Take `count` numbers of `name`, which is `link` or `code`; the first of them.
+    /// Take `count` numbers of `name`, one of the `counters`; the first of them.
     pub async fn take_numbers(&self, name: &'static str, count: i64) -> Result<i64, Error> {
         let step = Step::new(TAKE, [Value::Int(count), Value::text(name)]);
         let rows = self.db.write(step).await?;

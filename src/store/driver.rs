@@ -5,6 +5,7 @@
 //! [`statements!`] macro, so no run-time string reaches a database, and a test can prepare every
 //! statement on both.
 
+use crate::clock::Timestamp;
 use crate::store::Error;
 use crate::store::postgres::Postgres;
 use crate::store::sqlite::Sqlite;
@@ -138,6 +139,15 @@ impl Db {
         match self {
             Self::Sqlite(db) => db.load(load).await,
             Self::Postgres(db) => db.load(load).await,
+        }
+    }
+
+    /// The time, for a statement that goes by the database's clock: an SQLite database is in the
+    /// process and goes by the process's, `now`; PostgreSQL is told nothing and reads its own.
+    pub(crate) fn clock_param(&self, now: Timestamp) -> Value<'static> {
+        match self {
+            Self::Sqlite(_) => now.into(),
+            Self::Postgres(_) => Value::Null,
         }
     }
 

@@ -12,15 +12,23 @@ use crate::store::value::Value;
 use crate::store::{Error, Store};
 
 statements! {
+    /// A link whose end was moved is no longer one that cleanup found at its end.
     EDIT = "update links set strategy = $1, target = $2, canonical_hash = $3, title = $4,
-            tags = $5, redirect_status = $6, hit_limit = $7, expires_at = $8, updated_at = $9,
-            version = version + 1
+            tags = $5, redirect_status = $6, hit_limit = $7, expires_at = $8,
+            expired_at = case when expires_at = $8 then expired_at else null end,
+            updated_at = $9, version = version + 1
         where id = $10 and version = $11 and deleted_at is null and purged_at is null
         returning id";
     UNTAG = "delete from link_tags where link_id = $1";
+    /// What is known of the old target says nothing about the new one; when to look again stays, so
+    /// that edits cannot make kurz look more often.
+    FORGET_HEALTH = "update link_health set destination_status = 'unknown' where link_id = $1";
     DELETE = "update links set deleted_at = $1, updated_at = $1, version = version + 1
         where id = $2 and deleted_at is null and purged_at is null returning id";
-    RESTORE = "update links set deleted_at = null, updated_at = $1, version = version + 1
+    /// A link that had expired before it was deleted has its whole grace again.
+    RESTORE = "update links set deleted_at = null, updated_at = $1,
+            expired_at = case when expired_at is null then null else cast($1 as bigint) end,
+            version = version + 1
         where id = $2 and deleted_at is not null and purged_at is null returning id";
 }
 
@@ -71,6 +79,9 @@ impl Store {
         if link.tags != edit.tags {
             steps.push(Step::new(UNTAG, [Value::Int(link.id.0)]));
             steps.extend(tag_steps(link.id, &edit.tags));
+        }
+        if link.target != edit.target {
+            steps.push(Step::new(FORGET_HEALTH, [Value::Int(link.id.0)]));
         }
         Ok(matches!(self.db.batch(steps).await?, Outcome::Done(_)))
     }

@@ -4,9 +4,10 @@
 //! Invariant: whether a code is free is decided by the unique indexes, inside the insert itself.
 //! A purged link keeps its row, so the same indexes guard its code for good.
 
+use crate::account::UserId;
 use crate::clock::Timestamp;
 use crate::code::{Code, WorkspaceId};
-use crate::link::{LinkId, Strategy};
+use crate::link::{LinkId, Month, Strategy};
 use crate::store::driver::{Outcome, Step, statements};
 use crate::store::links::join_tags;
 use crate::store::value::{Row, Value};
@@ -18,24 +19,33 @@ statements! {
     /// every page it is about to change.
     INSERT = "insert into links (id, workspace, code, strategy, target, canonical_hash, title,
             tags, redirect_status, hit_limit, created_at, updated_at, expires_at, main_since,
-            version)
-        values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $11, $12, $13, 1)
+            version, owner_id, claim_hash)
+        values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $11, $12, $13, 1, $14, $15)
         on conflict do nothing";
     /// Bring back a link that is deleted, expired or purged, for the URL it always led to.
     REVIVE = "update links set strategy = $1, target = $2, title = $3, tags = $4,
             redirect_status = $5, hit_limit = $6, created_at = $7, updated_at = $7,
-            expires_at = $8, deleted_at = null, purged_at = null, version = version + 1
-        where workspace = $9 and code = $10 and canonical_hash = $11
-            and (deleted_at is not null or purged_at is not null or expires_at <= $12)
+            expires_at = $8, owner_id = $9, claim_hash = null, deleted_at = null,
+            expired_at = null, purged_at = null, version = version + 1
+        where workspace = $10 and code = $11 and canonical_hash = $12
+            and (deleted_at is not null or expired_at is not null or purged_at is not null
+                or expires_at <= $13)
         returning id, main_since";
     /// Before a revival, on the same condition.
     UNTAG_DEAD = "delete from link_tags where link_id in (select id from links where id = $1
             and canonical_hash = $2
-            and (deleted_at is not null or purged_at is not null or expires_at <= $3))";
+            and (deleted_at is not null or expired_at is not null or purged_at is not null
+                or expires_at <= $3))";
     /// Only when the link holds exactly these tags: not when its insert found the code taken.
     TAG = "insert into link_tags (workspace, tag, link_id)
         select workspace, cast($1 as text), id from links where id = $2 and tags = $3
         on conflict do nothing";
+    /// No row back: the month's links are used up.
+    COUNT_LINK = "insert into user_months (user_id, month, links) values ($1, $2, 1)
+        on conflict (user_id, month) do update set links = user_months.links + 1
+        where user_months.links < $3
+        returning links";
+    LINKS_IN_MONTH = "select links from user_months where user_id = $1 and month = $2";
 }
 
 /// A link to be stored.
@@ -67,6 +77,10 @@ pub struct NewLink {
     pub expires_at: Option<Timestamp>,
     /// Whether it asks for its bare code on the main host, and has no place without it.
     pub wants_main: bool,
+    /// Whose it is to be.
+    pub owner: Option<UserId>,
+    /// SHA-256 of its claim token, if it can be claimed.
+    pub claim_hash: Option<[u8; 32]>,
     /// Not a new row: the dead link of this code comes back.
     pub revive: bool,
 }
@@ -87,6 +101,19 @@ pub enum Inserted {
     Stored(Vec<Option<Placed>>),
     /// None was stored, because these found a code or their URL taken.
     Undone(Vec<usize>),
+    /// None was stored, because the user made as many as they may in this month.
+    OverLimit,
+}
+
+/// How many links a user may make in a month.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Meter {
+    /// Who.
+    pub user: UserId,
+    /// In which month.
+    pub month: Month,
+    /// So many, at least one.
+    pub limit: i64,
 }
 
 impl Store {
@@ -137,6 +164,30 @@ impl Store {
             }
         }
     }
+
+    /// Store a link and count it against a monthly limit, both or neither.
+    pub async fn insert_metered(&self, link: &NewLink, meter: Meter) -> Result<Inserted, Error> {
+        let params =
+            [Value::Int(meter.user.0), Value::Int(meter.month.number()), Value::Int(meter.limit)];
+        let mut steps = vec![Step::new(COUNT_LINK, params).or_undo(), insert_step(link).or_undo()];
+        steps.extend(tag_steps(link.id, &link.tags));
+        match self.db.batch(steps).await? {
+            Outcome::Done(rows) => {
+                let row = rows.get(1).and_then(|rows| rows.first());
+                let placed = row.map(|row| place_of(link, row));
+                Ok(Inserted::Stored(vec![placed.transpose()?]))
+            }
+            Outcome::Undone(missed) if missed.contains(&0) => Ok(Inserted::OverLimit),
+            Outcome::Undone(_) => Ok(Inserted::Undone(vec![0])),
+        }
+    }
+
+    /// How many links a user made in a month, of those that were counted.
+    pub async fn links_in_month(&self, user: UserId, month: Month) -> Result<i64, Error> {
+        let params = [Value::Int(user.0), Value::Int(month.number())];
+        let row = self.db.find(LINKS_IN_MONTH, &params).await?;
+        row.map_or(Ok(0), |row| row.int(0))
+    }
 }
 
 fn insert_step(link: &NewLink) -> Step {
@@ -157,6 +208,8 @@ fn insert_step(link: &NewLink) -> Step {
             link.created_at.into(),
             link.expires_at.into(),
             main_since(link).into(),
+            link.owner.map(|owner| owner.0).into(),
+            link.claim_hash.as_ref().map(|hash| Value::blob(hash)).into(),
         ],
     )
 }
@@ -174,6 +227,7 @@ fn revive_step(link: &NewLink) -> Step {
             link.hit_limit.into(),
             link.created_at.into(),
             link.expires_at.into(),
+            link.owner.map(|owner| owner.0).into(),
             Value::text(link.workspace.as_str()),
             Value::text(link.code.as_str()),
             Value::blob(&link.canonical_hash),

@@ -1,5 +1,6 @@
 //! Links by key, and how a row becomes a [`Link`].
 
+use crate::account::UserId;
 use crate::code::{Code, WorkspaceId};
 use crate::link::{Link, LinkId, Month};
 use crate::store::driver::statements;
@@ -7,25 +8,35 @@ use crate::store::value::{Row, Value};
 use crate::store::workspaces::{read_id, read_strategy};
 use crate::store::{Error, Store};
 
-/// The columns that [`read_link`] reads, of `links l left join link_stats s`.
+/// The columns that [`read_link`] reads, of `link_tables`.
 macro_rules! link_columns {
     () => {
         "l.id, l.workspace, l.code, l.strategy, l.target, l.canonical_hash, l.title, l.tags,
          l.redirect_status, l.hit_limit, l.created_at, l.updated_at, l.expires_at, l.deleted_at,
          l.purged_at, l.main_since, l.version, coalesce(s.redirect_count, 0),
          coalesce(s.avg_redirect_ms, cast(0 as double precision)), s.last_redirect_at,
-         coalesce(s.month, 0), coalesce(s.month_hits, 0)"
+         coalesce(s.month, 0), coalesce(s.month_hits, 0), l.owner_id, l.claim_hash,
+         h.destination_status, h.last_checked_at, l.expired_at"
     };
 }
 pub(super) use link_columns;
 
+/// Where [`link_columns`] come from.
+macro_rules! link_tables {
+    () => {
+        " from links l left join link_stats s on s.link_id = l.id
+          left join link_health h on h.link_id = l.id "
+    };
+}
+pub(super) use link_tables;
+
 statements! {
-    FIND = concat!("select ", link_columns!(), " from links l
-        left join link_stats s on s.link_id = l.id where l.workspace = $1 and l.code = $2");
+    FIND = concat!("select ", link_columns!(), link_tables!(),
+        "where l.workspace = $1 and l.code = $2");
+    FIND_BY_ID = concat!("select ", link_columns!(), link_tables!(), "where l.id = $1");
     /// The one deterministic link of a URL.
-    FIND_SAME = concat!("select ", link_columns!(), " from links l
-        left join link_stats s on s.link_id = l.id
-        where l.workspace = $1 and l.canonical_hash = $2 and l.strategy = 'deterministic'");
+    FIND_SAME = concat!("select ", link_columns!(), link_tables!(),
+        "where l.workspace = $1 and l.canonical_hash = $2 and l.strategy = 'deterministic'");
 }
 
 impl Store {
@@ -37,6 +48,12 @@ impl Store {
     ) -> Result<Option<Link>, Error> {
         let params = [Value::text(workspace.as_str()), Value::text(code.as_str())];
         self.db.find(FIND, &params).await?.map(|row| read_link(&row)).transpose()
+    }
+
+    /// A link by its number, tombstones included.
+    pub async fn find_link_by_id(&self, id: LinkId) -> Result<Option<Link>, Error> {
+        let row = self.db.find(FIND_BY_ID, &[Value::Int(id.0)]).await?;
+        row.map(|row| read_link(&row)).transpose()
     }
 
     /// The deterministic link of a canonical form, tombstones included.
@@ -70,6 +87,7 @@ pub(super) fn read_link(row: &Row) -> Result<Link, Error> {
         created_at: row.time(10)?,
         updated_at: row.time(11)?,
         expires_at: row.opt_time(12)?,
+        expired_at: row.opt_time(26)?,
         deleted_at: row.opt_time(13)?,
         purged_at: row.opt_time(14)?,
         main_since: row.opt_time(15)?,
@@ -79,6 +97,10 @@ pub(super) fn read_link(row: &Row) -> Result<Link, Error> {
         last_redirect_at: row.opt_time(19)?,
         month: Month::from_number(row.int(20)?),
         month_hits: row.int(21)?,
+        owner: row.opt_int(22)?.map(UserId),
+        is_temporary: row.has(23),
+        destination_status: row.opt_text(24)?.map(str::to_owned),
+        last_checked_at: row.opt_time(25)?,
     })
 }
 

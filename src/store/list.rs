@@ -1,26 +1,34 @@
 //! Lists of links: filtered, sorted, a page at a time. Each sort is a statement of its own, put
 //! together at compile time, so that no text is ever built at run time.
 
+use crate::account::UserId;
 use crate::clock::Timestamp;
 use crate::code::WorkspaceId;
 use crate::link::{Link, LinkId, Status, Strategy};
 use crate::store::driver::{Sql, statements};
-use crate::store::links::{link_columns, read_link};
+use crate::store::links::{link_columns, link_tables, read_link};
 use crate::store::value::Value;
 use crate::store::{Error, Store};
 
 /// One page: the filters, then the place to go on from, by `$key` in direction `$after`.
 macro_rules! page {
     ($key:literal, $after:literal, $direction:literal) => {
+        page!($key, $after, $direction, "", " limit $9")
+    };
+    (own $key:literal, $after:literal, $direction:literal) => {
+        page!($key, $after, $direction, " and l.owner_id = $9", " limit $10")
+    };
+    ($key:literal, $after:literal, $direction:literal, $owner:literal, $limit:literal) => {
         concat!(
             "select ",
             link_columns!(),
-            " from links l left join link_stats s on s.link_id = l.id
-              where l.workspace = $1 and l.purged_at is null
+            link_tables!(),
+            "where l.workspace = $1 and l.purged_at is null
                 and case cast($2 as text)
                     when 'DELETED' then l.deleted_at is not null
-                    when 'EXPIRED' then l.deleted_at is null and l.expires_at <= $3
-                    when 'ACTIVE' then l.deleted_at is null
+                    when 'EXPIRED' then l.deleted_at is null
+                        and (l.expired_at is not null or l.expires_at <= $3)
+                    when 'ACTIVE' then l.deleted_at is null and l.expired_at is null
                         and (l.expires_at is null or l.expires_at > $3)
                     else l.deleted_at is null end
                 and (cast($4 as text) is null or l.strategy = $4)
@@ -32,13 +40,15 @@ macro_rules! page {
             $key,
             ", l.id) ",
             $after,
-            " ($7, $8) order by ",
+            " ($7, $8)",
+            $owner,
+            " order by ",
             $key,
             " ",
             $direction,
             ", l.id ",
             $direction,
-            " limit $9"
+            $limit
         )
     };
 }
@@ -52,6 +62,14 @@ statements! {
     MOST_REDIRECTS_FIRST = page!("coalesce(s.redirect_count, 0)", "<", "desc");
     BY_CODE = page!("l.code", ">", "asc");
     BY_CODE_BACKWARDS = page!("l.code", "<", "desc");
+    OWN_OLDEST_FIRST = page!(own "l.created_at", ">", "asc");
+    OWN_NEWEST_FIRST = page!(own "l.created_at", "<", "desc");
+    OWN_LEAST_RECENTLY_CHANGED_FIRST = page!(own "l.updated_at", ">", "asc");
+    OWN_LAST_CHANGED_FIRST = page!(own "l.updated_at", "<", "desc");
+    OWN_FEWEST_REDIRECTS_FIRST = page!(own "coalesce(s.redirect_count, 0)", ">", "asc");
+    OWN_MOST_REDIRECTS_FIRST = page!(own "coalesce(s.redirect_count, 0)", "<", "desc");
+    OWN_BY_CODE = page!(own "l.code", ">", "asc");
+    OWN_BY_CODE_BACKWARDS = page!(own "l.code", "<", "desc");
 }
 
 /// What a list is sorted by.
@@ -118,6 +136,19 @@ impl Sort {
             (SortKey::Code, true) => BY_CODE_BACKWARDS,
         }
     }
+
+    const fn own_statement(self) -> Sql {
+        match (self.key, self.descending) {
+            (SortKey::Created, false) => OWN_OLDEST_FIRST,
+            (SortKey::Created, true) => OWN_NEWEST_FIRST,
+            (SortKey::Updated, false) => OWN_LEAST_RECENTLY_CHANGED_FIRST,
+            (SortKey::Updated, true) => OWN_LAST_CHANGED_FIRST,
+            (SortKey::Redirects, false) => OWN_FEWEST_REDIRECTS_FIRST,
+            (SortKey::Redirects, true) => OWN_MOST_REDIRECTS_FIRST,
+            (SortKey::Code, false) => OWN_BY_CODE,
+            (SortKey::Code, true) => OWN_BY_CODE_BACKWARDS,
+        }
+    }
 }
 
 /// Which links of a workspace, in which order, from where on.
@@ -139,6 +170,8 @@ pub struct ListQuery {
     pub after: Option<Position>,
     /// At most so many.
     pub most: i64,
+    /// Only those of this user.
+    pub owner: Option<UserId>,
 }
 
 impl Store {
@@ -149,7 +182,7 @@ impl Store {
             Position::Number(number, id) => (Value::Int(number), id),
             Position::Text(text, id) => (Value::owned(text), id),
         };
-        let params = vec![
+        let mut params = vec![
             Value::text(query.workspace.as_str()),
             query.status.map(Status::as_str).into(),
             now.into(),
@@ -158,9 +191,16 @@ impl Store {
             pattern.as_deref().into(),
             value,
             Value::Int(id.0),
-            Value::Int(query.most),
         ];
-        let rows = self.db.list(query.sort.statement(), params).await?;
+        // One more parameter where only somebody's own links are asked for: the index by owner
+        // serves that, and `owner = $9 or $9 is null` would not use it.
+        params.extend(query.owner.map(|owner| Value::Int(owner.0)));
+        params.push(Value::Int(query.most));
+        let statement = match query.owner {
+            None => query.sort.statement(),
+            Some(_) => query.sort.own_statement(),
+        };
+        let rows = self.db.list(statement, params).await?;
         rows.iter().map(read_link).collect()
     }
 }

@@ -5,22 +5,29 @@
 
 mod backup;
 mod checksum;
+mod claims;
+mod cleanup;
 mod counters;
 mod copy;
 mod driver;
 mod edit;
 mod error;
+mod health;
 mod hits;
 mod insert;
 mod inspect;
+mod keys;
 mod links;
 mod list;
+mod locks;
+mod members;
 mod migrate;
 mod places;
 mod postgres;
 mod secrets;
 mod sqlite;
 mod totals;
+mod users;
 mod value;
 mod workspaces;
 
@@ -29,15 +36,22 @@ mod tests;
 
 pub use backup::backup;
 pub use checksum::Checksum;
+pub use claims::Claim;
+pub use cleanup::Touched;
 pub use copy::Progress;
 pub use edit::LinkEdit;
 pub use error::Error;
+pub use health::{Checked, DueCheck};
 pub use hits::Hits;
-pub use insert::{Inserted, NewLink, Placed};
+pub use insert::{Inserted, Meter, NewLink, Placed};
+pub use keys::ApiKey;
 pub use list::{ListQuery, Position, Sort, SortKey};
+pub use locks::Holding;
+pub use members::Member;
 pub use migrate::Schema;
 pub use places::Place;
 pub use totals::Redirects;
+pub use users::{Registered, User};
 pub use workspaces::{Host, Workspace};
 
 use std::fs::{File, TryLockError};

@@ -11,7 +11,7 @@ macro_rules! place_columns {
     () => {
         "l.id, l.target, l.redirect_status, l.created_at, l.expires_at, l.deleted_at, l.purged_at,
          coalesce(l.hit_limit, w.hit_limit), coalesce(s.month, 0), coalesce(s.month_hits, 0),
-         l.workspace, l.code
+         l.workspace, l.code, l.expired_at
          from links l join workspaces w on w.id = l.workspace
          left join link_stats s on s.link_id = l.id"
     };
@@ -71,6 +71,7 @@ fn read_place(row: &Row) -> Result<Place, Error> {
         created_at: row.time(3)?,
         life: Life {
             expires_at: row.opt_time(4)?,
+            expired_at: row.opt_time(12)?,
             deleted_at: row.opt_time(5)?,
             purged_at: row.opt_time(6)?,
         },

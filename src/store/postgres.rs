@@ -40,7 +40,11 @@ impl Postgres {
         })?;
         let given = config.get_options().unwrap_or_default().to_owned();
         let timeout = statement_timeout.as_millis();
-        config.options(format!("-c statement_timeout={timeout} {given}"));
+        // Both: a process that is stopped in the middle of a transaction must not keep what it has
+        // locked from the other instances.
+        config.options(format!(
+            "-c statement_timeout={timeout} -c idle_in_transaction_session_timeout={timeout} {given}"
+        ));
         config.connect_timeout(CONNECT);
         if config.get_application_name().is_none() {
             config.application_name("kurz");
@@ -212,6 +216,7 @@ pub(crate) fn failed(error: &tokio_postgres::Error) -> Error {
         SqlState::FOREIGN_KEY_VIOLATION => Error::Dangling(text),
         SqlState::DATA_CORRUPTED | SqlState::INDEX_CORRUPTED => Error::Corrupt(text),
         SqlState::QUERY_CANCELED
+        | SqlState::IDLE_IN_TRANSACTION_SESSION_TIMEOUT
         | SqlState::LOCK_NOT_AVAILABLE
         | SqlState::T_R_DEADLOCK_DETECTED
         | SqlState::T_R_SERIALIZATION_FAILURE => Error::Unavailable(text),

@@ -1,4 +1,5 @@
-//! Secrets that kurz makes for itself at first start and keeps: the salt of the counter codes.
+//! Secrets that kurz makes for itself at first start and keeps: the salt of the counter codes and
+//! what sign-in tokens are signed with.
 
 use crate::clock::Timestamp;
 use crate::store::driver::{Step, statements};

@@ -10,9 +10,9 @@ statements! {
     REDIRECTS = "select count, mean from totals where name = 'redirects'";
     /// Reads one index, not the links.
     COUNT_LIVE = "select (select count(*) from links where expires_at is null
-            and deleted_at is null and purged_at is null)
+            and expired_at is null and deleted_at is null and purged_at is null)
         + (select count(*) from links where expires_at > $1
-            and deleted_at is null and purged_at is null)";
+            and expired_at is null and deleted_at is null and purged_at is null)";
 }
 
 /// All redirects ever, and their mean latency.

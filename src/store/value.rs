@@ -114,6 +114,11 @@ impl Row {
         }
     }
 
+    /// Whether the column holds anything.
+    pub(crate) fn has(&self, column: usize) -> bool {
+        !matches!(self.0.get(column), None | Some(Value::Null))
+    }
+
     pub(crate) fn time(&self, column: usize) -> Result<Timestamp, Error> {
         self.int(column).map(Timestamp::from_ms)
     }

@@ -1,11 +1,12 @@
 //! Workspaces and the hosts they answer on.
 
+use crate::account::{Role, UserId};
 use crate::clock::Timestamp;
 use crate::code::WorkspaceId;
 use crate::link::Strategy;
 use crate::store::driver::{Outcome, Step, statements};
 use crate::store::value::{Row, Value};
-use crate::store::{Error, Store};
+use crate::store::{Error, Store, members};
 
 statements! {
     /// A deleted workspace comes back under its old name: its tombstones still guard its codes.
@@ -16,6 +17,9 @@ statements! {
             updated_at = excluded.updated_at, deleted_at = null
         where workspaces.deleted_at is not null
         returning id";
+    /// A deleted workspace does not come back: its links are another team's.
+    INSERT_NEW = "insert into workspaces (id, strategy, hit_limit, created_at, updated_at)
+        values ($1, $2, $3, $4, $4) on conflict (id) do nothing returning id";
     FIND = "select id, strategy, hit_limit, created_at, updated_at from workspaces
         where id = $1 and deleted_at is null";
     LIST = "select id, strategy, hit_limit, created_at, updated_at from workspaces
@@ -28,6 +32,7 @@ statements! {
             (select 1 from links where workspace = $2 and deleted_at is null and purged_at is null)
         returning id";
     DELETE_HOSTS = "delete from hosts where workspace = $1";
+    DELETE_MEMBERS = "delete from members where workspace = $1";
     /// The first workspace to name a host keeps it.
     INSERT_HOST = "insert into hosts (host, workspace, created_at) values ($1, $2, $3)
                    on conflict (host) do nothing returning host";
@@ -69,15 +74,24 @@ pub struct Host {
 }
 
 impl Store {
-    /// Make a workspace; `false` when its name is taken.
+    /// Make a workspace, or bring a deleted one back; `false` when its name is taken.
     pub async fn insert_workspace(&self, workspace: &Workspace) -> Result<bool, Error> {
-        let params = [
-            Value::text(workspace.id.as_str()),
-            Value::text(workspace.strategy.as_str()),
-            workspace.hit_limit.into(),
-            workspace.created_at.into(),
+        let step = Step::new(INSERT, insert_params(workspace));
+        Ok(!self.db.write(step).await?.is_empty())
+    }
+
+    /// Make a workspace that `admin` administers; `false` when its name is or was taken.
+    pub async fn insert_workspace_of(
+        &self,
+        workspace: &Workspace,
+        admin: UserId,
+    ) -> Result<bool, Error> {
+        let now = workspace.created_at;
+        let steps = vec![
+            Step::new(INSERT_NEW, insert_params(workspace)).or_undo(),
+            members::insert_step(&workspace.id, admin, Role::Admin, now),
         ];
-        Ok(!self.db.write(Step::new(INSERT, params)).await?.is_empty())
+        Ok(matches!(self.db.batch(steps).await?, Outcome::Done(_)))
     }
 
     /// A workspace by its name.
@@ -108,6 +122,7 @@ impl Store {
         let steps = vec![
             Step::new(DELETE, [now.into(), Value::text(id.as_str())]).or_undo(),
             Step::new(DELETE_HOSTS, [Value::text(id.as_str())]),
+            Step::new(DELETE_MEMBERS, [Value::text(id.as_str())]),
         ];
         Ok(matches!(self.db.batch(steps).await?, Outcome::Done(_)))
     }
@@ -144,7 +159,16 @@ impl Store {
     }
 }
 
-fn read_workspace(row: &Row) -> Result<Workspace, Error> {
+fn insert_params(workspace: &Workspace) -> [Value<'_>; 4] {
+    [
+        Value::text(workspace.id.as_str()),
+        Value::text(workspace.strategy.as_str()),
+        workspace.hit_limit.into(),
+        workspace.created_at.into(),
+    ]
+}
+
+pub(super) fn read_workspace(row: &Row) -> Result<Workspace, Error> {
     Ok(Workspace {
         id: read_id(row.text(0)?)?,
         strategy: read_strategy(row.text(1)?)?,

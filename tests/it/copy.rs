@@ -75,6 +75,8 @@ fn link(id: i64) -> NewLink {
         created_at: Timestamp::from_ms(NOW.as_ms() + id),
         expires_at: (number % 10 == 3).then(|| Timestamp::from_ms(NOW.as_ms() + 3 * id)),
         wants_main: number % 2 == 0,
+        owner: None,
+        claim_hash: None,
         revive: false,
     }
 }

@@ -17,6 +17,8 @@ mod deterministic;
 mod durability;
 mod harness;
 mod links;
+mod lives;
+mod people;
 mod redirects;
 mod start_errors;
 mod store_suite;

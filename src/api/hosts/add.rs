@@ -8,6 +8,7 @@ use serde::Deserialize;
 use utoipa::ToSchema;
 
 use crate::api::hosts::HostBody;
+use crate::api::identity::Identified;
 use crate::api::input::{Json, Names};
 use crate::app::App;
 use crate::problem::{Problem, Problems};
@@ -33,10 +34,11 @@ pub(crate) struct NewHostBody {
     ))]
 pub(crate) async fn add(
     State(app): State<Arc<App>>,
+    Identified(caller): Identified,
     Names(workspace): Names<String>,
     Json(body): Json<NewHostBody>,
 ) -> Result<(StatusCode, axum::Json<HostBody>), Problem> {
     let workspace = App::workspace_id(&workspace)?;
-    let host = app.add_host(&workspace, &body.host).await?;
+    let host = app.add_host(&caller, &workspace, &body.host).await?;
     Ok((StatusCode::CREATED, axum::Json(host.into())))
 }

@@ -7,6 +7,7 @@ use serde::Serialize;
 use utoipa::ToSchema;
 
 use crate::api::hosts::HostBody;
+use crate::api::identity::Identified;
 use crate::api::input::Names;
 use crate::app::App;
 use crate::problem::{Problem, Problems};
@@ -24,9 +25,10 @@ pub(crate) struct HostList {
         Problems))]
 pub(crate) async fn list(
     State(app): State<Arc<App>>,
+    Identified(caller): Identified,
     Names(workspace): Names<String>,
 ) -> Result<axum::Json<HostList>, Problem> {
     let workspace = App::workspace_id(&workspace)?;
-    let hosts = app.list_hosts(&workspace).await?;
+    let hosts = app.list_hosts(&caller, &workspace).await?;
     Ok(axum::Json(HostList { hosts: hosts.into_iter().map(HostBody::from).collect() }))
 }

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use axum::extract::State;
 use http::StatusCode;
 
+use crate::api::identity::Identified;
 use crate::api::input::Names;
 use crate::app::App;
 use crate::problem::{Problem, Problems};
@@ -18,9 +19,10 @@ use crate::problem::{Problem, Problems};
     responses((status = 204, description = "Taken away."), Problems))]
 pub(crate) async fn remove(
     State(app): State<Arc<App>>,
+    Identified(caller): Identified,
     Names((workspace, host)): Names<(String, String)>,
 ) -> Result<StatusCode, Problem> {
     let workspace = App::workspace_id(&workspace)?;
-    app.remove_host(&workspace, &host).await?;
+    app.remove_host(&caller, &workspace, &host).await?;
     Ok(StatusCode::NO_CONTENT)
 }

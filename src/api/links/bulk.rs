@@ -7,6 +7,7 @@ use http::StatusCode;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
+use crate::api::identity::Identified;
 use crate::api::input::{BULK_BYTES, Json, Names};
 use crate::api::links::{LinkBody, NewLinkBody};
 use crate::app::{App, AppError, Created, LinkRequest};
@@ -52,6 +53,7 @@ pub(crate) struct BulkResult {
     ))]
 pub(crate) async fn bulk(
     State(app): State<Arc<App>>,
+    Identified(caller): Identified,
     Names(workspace): Names<String>,
     Json(body): Json<BulkBody, BULK_BYTES>,
 ) -> Result<axum::Json<BulkAnswer>, Problem> {
@@ -66,14 +68,14 @@ pub(crate) async fn bulk(
     }
     let atomic = body.atomic.unwrap_or(false);
     let requests: Vec<LinkRequest> = body.links.into_iter().map(LinkRequest::from).collect();
-    let results = app.create_links(&workspace, &requests, atomic).await?;
+    let results = app.create_links(&caller, &workspace, &requests, atomic).await?;
     Ok(axum::Json(BulkAnswer { results: results.into_iter().map(BulkResult::from).collect() }))
 }
 
 impl From<Result<Created, AppError>> for BulkResult {
     fn from(result: Result<Created, AppError>) -> Self {
         match result {
-            Ok(Created { link, is_new }) => Self {
+            Ok(Created { link, is_new, .. }) => Self {
                 status: if is_new { 201 } else { 200 },
                 link: Some(link.into()),
                 problem: None,

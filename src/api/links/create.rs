@@ -6,15 +6,19 @@ use axum::extract::State;
 use axum::response::{IntoResponse, Response};
 use http::StatusCode;
 
+use crate::account::Caller;
+use crate::api::identity::Identified;
 use crate::api::input::{Json, Names};
-use crate::api::links::{LinkBody, NewLinkBody};
-use crate::app::{App, Created, MAIN};
+use crate::api::links::{CreatedBody, LinkBody, NewLinkBody};
+use crate::app::{App, MAIN};
 use crate::problem::{Problem, Problems};
 
-/// Make a link in the workspace `main`.
+/// Make a link in the workspace `main`. Without a credential it lives for some hours, and
+/// `claim_token` makes it one's own after signing in.
 #[utoipa::path(post, path = "/api/v1/links", tag = "links", request_body = NewLinkBody,
+    security((), ("bearer" = [])),
     responses(
-        (status = 201, description = "The link was made.", body = LinkBody),
+        (status = 201, description = "The link was made.", body = CreatedBody),
         (status = 200, description = "The link existed already.", body = LinkBody),
         (status = 409, description = "The custom code is taken.", body = Problem,
             content_type = "application/problem+json"),
@@ -22,9 +26,10 @@ use crate::problem::{Problem, Problems};
     ))]
 pub(crate) async fn create_in_main(
     State(app): State<Arc<App>>,
+    Identified(caller): Identified,
     Json(body): Json<NewLinkBody>,
 ) -> Result<Response, Problem> {
-    create(&app, MAIN, body).await
+    create(&app, &caller, MAIN, body).await
 }
 
 /// Make a link in a workspace.
@@ -40,15 +45,21 @@ pub(crate) async fn create_in_main(
     ))]
 pub(crate) async fn create_in_workspace(
     State(app): State<Arc<App>>,
+    Identified(caller): Identified,
     Names(workspace): Names<String>,
     Json(body): Json<NewLinkBody>,
 ) -> Result<Response, Problem> {
-    create(&app, &workspace, body).await
+    create(&app, &caller, &workspace, body).await
 }
 
-async fn create(app: &App, workspace: &str, body: NewLinkBody) -> Result<Response, Problem> {
+async fn create(
+    app: &App,
+    caller: &Caller,
+    workspace: &str,
+    body: NewLinkBody,
+) -> Result<Response, Problem> {
     let workspace = App::workspace_id(workspace)?;
-    let Created { link, is_new } = app.create_link(&workspace, &body.into()).await?;
-    let status = if is_new { StatusCode::CREATED } else { StatusCode::OK };
-    Ok((status, axum::Json(LinkBody::from(link))).into_response())
+    let created = app.create_link(caller, &workspace, &body.into()).await?;
+    let status = if created.is_new { StatusCode::CREATED } else { StatusCode::OK };
+    Ok((status, axum::Json(CreatedBody::from(created))).into_response())
 }

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use axum::extract::State;
 use http::StatusCode;
 
+use crate::api::identity::Identified;
 use crate::api::input::Names;
 use crate::app::App;
 use crate::problem::{Problem, Problems};
@@ -18,9 +19,10 @@ use crate::problem::{Problem, Problems};
     responses((status = 204, description = "Deleted."), Problems))]
 pub(crate) async fn delete(
     State(app): State<Arc<App>>,
+    Identified(caller): Identified,
     Names((workspace, code)): Names<(String, String)>,
 ) -> Result<StatusCode, Problem> {
     let workspace = App::workspace_id(&workspace)?;
-    app.delete_link(&workspace, &code).await?;
+    app.delete_link(&caller, &workspace, &code).await?;
     Ok(StatusCode::NO_CONTENT)
 }

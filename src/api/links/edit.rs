@@ -6,6 +6,7 @@ use axum::extract::State;
 use serde::Deserialize;
 use utoipa::ToSchema;
 
+use crate::api::identity::Identified;
 use crate::api::input::{Json, Names, change, set};
 use crate::api::links::LinkBody;
 use crate::api::time::Time;
@@ -60,6 +61,7 @@ pub(crate) struct EditBody {
     ))]
 pub(crate) async fn edit(
     State(app): State<Arc<App>>,
+    Identified(caller): Identified,
     Names((workspace, code)): Names<(String, String)>,
     Json(body): Json<EditBody>,
 ) -> Result<axum::Json<LinkBody>, Problem> {
@@ -72,5 +74,5 @@ pub(crate) async fn edit(
         hit_limit: body.hit_limit,
         redirect_status: body.redirect_status,
     };
-    Ok(axum::Json(app.edit_link(&workspace, &code, &patch).await?.into()))
+    Ok(axum::Json(app.edit_link(&caller, &workspace, &code, &patch).await?.into()))
 }

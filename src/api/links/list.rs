@@ -6,6 +6,7 @@ use axum::extract::State;
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
+use crate::api::identity::Identified;
 use crate::api::input::{Names, Params};
 use crate::api::links::LinkBody;
 use crate::app::{App, LinkFilter};
@@ -53,6 +54,7 @@ pub(crate) struct LinkList {
     responses((status = 200, description = "A page of links.", body = LinkList), Problems))]
 pub(crate) async fn list(
     State(app): State<Arc<App>>,
+    Identified(caller): Identified,
     Names(workspace): Names<String>,
     Params(params): Params<ListParams>,
 ) -> Result<axum::Json<LinkList>, Problem> {
@@ -65,8 +67,9 @@ pub(crate) async fn list(
         strategy: params.strategy,
         tag: params.tag,
         sort: params.sort,
+        mine: false,
     };
-    let page = app.list_links(&workspace, &filter).await?;
+    let page = app.list_links(&caller, &workspace, &filter).await?;
     let links = page.links.into_iter().map(LinkBody::from).collect();
     Ok(axum::Json(LinkList { links, next_cursor: page.next }))
 }

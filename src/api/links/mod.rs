@@ -1,6 +1,7 @@
 //! Links over HTTP: one endpoint a file, and the shape that a link has on the wire.
 
 pub(crate) mod bulk;
+pub(crate) mod claim;
 pub(crate) mod create;
 pub(crate) mod delete;
 pub(crate) mod edit;
@@ -10,4 +11,4 @@ pub(crate) mod show;
 pub(crate) mod stats;
 mod wire;
 
-pub(crate) use wire::{LinkBody, NewLinkBody};
+pub(crate) use wire::{CreatedBody, LinkBody, NewLinkBody};

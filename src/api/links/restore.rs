@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use axum::extract::State;
 
+use crate::api::identity::Identified;
 use crate::api::input::Names;
 use crate::api::links::LinkBody;
 use crate::app::App;
@@ -23,8 +24,9 @@ use crate::problem::{Problem, Problems};
     ))]
 pub(crate) async fn restore(
     State(app): State<Arc<App>>,
+    Identified(caller): Identified,
     Names((workspace, code)): Names<(String, String)>,
 ) -> Result<axum::Json<LinkBody>, Problem> {
     let workspace = App::workspace_id(&workspace)?;
-    Ok(axum::Json(app.restore_link(&workspace, &code).await?.into()))
+    Ok(axum::Json(app.restore_link(&caller, &workspace, &code).await?.into()))
 }

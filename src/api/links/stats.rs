@@ -6,6 +6,7 @@ use axum::extract::State;
 use serde::Serialize;
 use utoipa::ToSchema;
 
+use crate::api::identity::Identified;
 use crate::api::input::Names;
 use crate::api::time::Time;
 use crate::app::App;
@@ -35,10 +36,11 @@ pub(crate) struct LinkStats {
     responses((status = 200, description = "The counts.", body = LinkStats), Problems))]
 pub(crate) async fn stats(
     State(app): State<Arc<App>>,
+    Identified(caller): Identified,
     Names((workspace, code)): Names<(String, String)>,
 ) -> Result<axum::Json<LinkStats>, Problem> {
     let workspace = App::workspace_id(&workspace)?;
-    let shown = app.show_link(&workspace, &code).await?;
+    let shown = app.show_link(&caller, &workspace, &code).await?;
     Ok(axum::Json(LinkStats {
         redirect_count: shown.link.redirect_count,
         avg_redirect_ms: shown.link.avg_redirect_ms,

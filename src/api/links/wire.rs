@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use crate::api::time::Time;
-use crate::app::{LinkRequest, ShownLink};
+use crate::app::{Created, LinkRequest, ShownLink};
 use crate::code::canonicalise;
 use crate::link::Strategy;
 
@@ -111,7 +111,7 @@ impl From<ShownLink> for LinkBody {
             original_url: link.target,
             normalized_url,
             strategy: link.strategy.into(),
-            link_type: "PERMANENT",
+            link_type: if link.is_temporary { "TEMPORARY" } else { "PERMANENT" },
             status: shown.status.as_str(),
             title: link.title,
             tags: link.tags,
@@ -123,10 +123,27 @@ impl From<ShownLink> for LinkBody {
             last_redirect_at: link.last_redirect_at.map(Time::from),
             hit_limit: shown.hit_limit,
             hits_this_month: shown.hits_this_month,
-            destination_status: None,
-            last_checked_at: None,
+            destination_status: link.destination_status,
+            last_checked_at: link.last_checked_at.map(Time::from),
             redirect_status: link.redirect_status,
         }
+    }
+}
+
+/// A link that was asked for.
+#[derive(Clone, Debug, Serialize, ToSchema)]
+pub(crate) struct CreatedBody {
+    #[serde(flatten)]
+    link: LinkBody,
+    /// What makes the link one's own after signing in, on a link made without a credential. It is
+    /// shown this once and works once.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    claim_token: Option<String>,
+}
+
+impl From<Created> for CreatedBody {
+    fn from(created: Created) -> Self {
+        Self { link: created.link.into(), claim_token: created.claim_token }
     }
 }
 

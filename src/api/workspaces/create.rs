@@ -7,6 +7,7 @@ use http::StatusCode;
 use serde::Deserialize;
 use utoipa::ToSchema;
 
+use crate::api::identity::Identified;
 use crate::api::input::Json;
 use crate::api::workspaces::{WorkspaceBody, WorkspaceStrategy};
 use crate::app::{App, Change, WorkspacePatch};
@@ -38,6 +39,7 @@ pub(crate) struct NewWorkspaceBody {
     ))]
 pub(crate) async fn create(
     State(app): State<Arc<App>>,
+    Identified(caller): Identified,
     Json(body): Json<NewWorkspaceBody>,
 ) -> Result<(StatusCode, axum::Json<WorkspaceBody>), Problem> {
     let id = App::workspace_id(&body.id)?;
@@ -45,6 +47,6 @@ pub(crate) async fn create(
         strategy: body.strategy.map(Strategy::from),
         hit_limit: body.hit_limit.map_or(Change::Keep, |limit| Change::To(Some(limit))),
     };
-    let workspace = app.create_workspace(id, &patch).await?;
+    let workspace = app.create_workspace(&caller, id, &patch).await?;
     Ok((StatusCode::CREATED, axum::Json(workspace.into())))
 }

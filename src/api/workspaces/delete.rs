@@ -5,6 +5,7 @@ use std::sync::Arc;
 use axum::extract::State;
 use http::StatusCode;
 
+use crate::api::identity::Identified;
 use crate::api::input::Names;
 use crate::app::App;
 use crate::problem::{Problem, Problems};
@@ -20,9 +21,10 @@ use crate::problem::{Problem, Problems};
     ))]
 pub(crate) async fn delete(
     State(app): State<Arc<App>>,
+    Identified(caller): Identified,
     Names(workspace): Names<String>,
 ) -> Result<StatusCode, Problem> {
     let workspace = App::workspace_id(&workspace)?;
-    app.delete_workspace(&workspace).await?;
+    app.delete_workspace(&caller, &workspace).await?;
     Ok(StatusCode::NO_CONTENT)
 }

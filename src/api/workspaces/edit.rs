@@ -6,6 +6,7 @@ use axum::extract::State;
 use serde::Deserialize;
 use utoipa::ToSchema;
 
+use crate::api::identity::Identified;
 use crate::api::input::{Json, Names, change, set};
 use crate::api::workspaces::{WorkspaceBody, WorkspaceStrategy};
 use crate::app::{App, Change, WorkspacePatch};
@@ -34,11 +35,12 @@ pub(crate) struct EditWorkspaceBody {
         Problems))]
 pub(crate) async fn edit(
     State(app): State<Arc<App>>,
+    Identified(caller): Identified,
     Names(workspace): Names<String>,
     Json(body): Json<EditWorkspaceBody>,
 ) -> Result<axum::Json<WorkspaceBody>, Problem> {
     let workspace = App::workspace_id(&workspace)?;
     let patch =
         WorkspacePatch { strategy: body.strategy.map(Strategy::from), hit_limit: body.hit_limit };
-    Ok(axum::Json(app.edit_workspace(&workspace, &patch).await?.into()))
+    Ok(axum::Json(app.edit_workspace(&caller, &workspace, &patch).await?.into()))
 }

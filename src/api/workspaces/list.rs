@@ -6,6 +6,7 @@ use axum::extract::State;
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
+use crate::api::identity::Identified;
 use crate::api::input::Params;
 use crate::api::workspaces::WorkspaceBody;
 use crate::app::App;
@@ -37,9 +38,10 @@ pub(crate) struct WorkspaceList {
         Problems))]
 pub(crate) async fn list(
     State(app): State<Arc<App>>,
+    Identified(caller): Identified,
     Params(params): Params<ListParams>,
 ) -> Result<axum::Json<WorkspaceList>, Problem> {
-    let page = app.list_workspaces(params.cursor.as_deref(), params.limit).await?;
+    let page = app.list_workspaces(&caller, params.cursor.as_deref(), params.limit).await?;
     let workspaces = page.workspaces.into_iter().map(WorkspaceBody::from).collect();
     Ok(axum::Json(WorkspaceList { workspaces, next_cursor: page.next }))
 }

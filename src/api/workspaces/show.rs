@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use axum::extract::State;
 
+use crate::api::identity::Identified;
 use crate::api::input::Names;
 use crate::api::workspaces::WorkspaceBody;
 use crate::app::App;
@@ -15,8 +16,9 @@ use crate::problem::{Problem, Problems};
     responses((status = 200, description = "The workspace.", body = WorkspaceBody), Problems))]
 pub(crate) async fn show(
     State(app): State<Arc<App>>,
+    Identified(caller): Identified,
     Names(workspace): Names<String>,
 ) -> Result<axum::Json<WorkspaceBody>, Problem> {
     let workspace = App::workspace_id(&workspace)?;
-    Ok(axum::Json(app.show_workspace(&workspace).await?.into()))
+    Ok(axum::Json(app.show_workspace(&caller, &workspace).await?.into()))
 }

@@ -125,6 +125,21 @@ impl Process {
         self.log.wait_for(text)
     }
 
+    /// The number the system knows it by.
+    pub(crate) fn pid(&self) -> u32 {
+        self.child.id()
+    }
+
+    /// Stop it where it stands, as a machine does that is suspended.
+    pub(crate) fn freeze(&self) {
+        kill_process(Pid::from_child(&self.child), Signal::STOP).unwrap();
+    }
+
+    /// Let it go on after [`Process::freeze`]; it has not noticed anything.
+    pub(crate) fn thaw(&self) {
+        kill_process(Pid::from_child(&self.child), Signal::CONT).unwrap();
+    }
+
     /// End it the hard way: it gets no chance to write anything down.
     pub(crate) fn kill_9(mut self) {
         self.child.kill().unwrap();

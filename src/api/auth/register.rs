@@ -1,0 +1,52 @@
+//! `POST /api/v1/auth/register`: make an account and sign in.
+
+use std::sync::Arc;
+
+use axum::extract::State;
+use http::StatusCode;
+use serde::Deserialize;
+use utoipa::ToSchema;
+
+use crate::api::auth::SessionBody;
+use crate::api::input::Json;
+use crate::app::{App, Registration};
+use crate::problem::{Problem, Problems};
+
+/// An account to be made.
+#[derive(Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct RegisterBody {
+    /// The address to sign in with.
+    #[schema(format = "email", max_length = 254)]
+    email: String,
+    /// 8 to 71 bytes.
+    #[schema(format = "password", min_length = 8, max_length = 71)]
+    password: String,
+    /// What you are called.
+    #[schema(max_length = 100)]
+    name: Option<String>,
+    /// An invitation, where the server asks for one.
+    invite: Option<String>,
+}
+
+/// Make an account and sign in.
+#[utoipa::path(post, path = "/api/v1/auth/register", tag = "account", security(()),
+    request_body = RegisterBody,
+    responses(
+        (status = 201, description = "The account was made.", body = SessionBody),
+        (status = 409, description = "The address has an account.", body = Problem,
+            content_type = "application/problem+json"),
+        Problems,
+    ))]
+pub(crate) async fn register(
+    State(app): State<Arc<App>>,
+    Json(body): Json<RegisterBody>,
+) -> Result<(StatusCode, axum::Json<SessionBody>), Problem> {
+    let registration = Registration {
+        email: body.email,
+        password: body.password,
+        name: body.name.unwrap_or_default(),
+        invite: body.invite,
+    };
+    Ok((StatusCode::CREATED, axum::Json(app.register(&registration).await?.into())))
+}

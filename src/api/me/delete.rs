@@ -1,0 +1,35 @@
+//! `DELETE /api/v1/me`: delete one's own account.
+
+use std::sync::Arc;
+
+use axum::extract::State;
+use http::StatusCode;
+use serde::Deserialize;
+use utoipa::ToSchema;
+
+use crate::api::identity::Identified;
+use crate::api::input::Json;
+use crate::app::App;
+use crate::problem::{Problem, Problems};
+
+/// The password, so that nobody deletes the account of somebody who left the room.
+#[derive(Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct LeaveBody {
+    /// The account's password.
+    #[schema(format = "password")]
+    password: String,
+}
+
+/// Delete one's account with its keys and memberships. Its links in `main` are deleted; links in
+/// other workspaces belong to those and stay.
+#[utoipa::path(delete, path = "/api/v1/me", tag = "account", request_body = LeaveBody,
+    responses((status = 204, description = "Deleted."), Problems))]
+pub(crate) async fn delete(
+    State(app): State<Arc<App>>,
+    Identified(caller): Identified,
+    Json(body): Json<LeaveBody>,
+) -> Result<StatusCode, Problem> {
+    app.delete_account(&caller, &body.password).await?;
+    Ok(StatusCode::NO_CONTENT)
+}

@@ -1,0 +1,123 @@
+//! Who asks: from the credential of a request to a [`Caller`]. What was found in the store is good
+//! for a second, so that a logout, a revocation or a disabled account is noticed that fast on every
+//! instance, and at once on the one it was done on.
+
+use std::time::Duration;
+
+use quick_cache::sync::Cache;
+use tokio::time::Instant;
+
+use crate::account::{Caller, Credential, Email, Identity, Scopes, key};
+use crate::app::{App, AppError};
+use crate::clock::Timestamp;
+use crate::store::{ApiKey, User};
+
+/// How long something found in the store is believed.
+const FRESH: Duration = Duration::from_secs(1);
+/// Most users and most keys in memory.
+const MOST: usize = 10_000;
+/// A key's last use is written down at most this often.
+const TOUCH_EVERY: Duration = Duration::from_mins(1);
+
+/// Users and keys that were asked for a moment ago.
+#[derive(Debug)]
+pub(super) struct Known {
+    users: Cache<Email, (Instant, User)>,
+    keys: Cache<[u8; 32], (Instant, ApiKey, User)>,
+}
+
+impl Default for Known {
+    fn default() -> Self {
+        Self { users: Cache::new(MOST), keys: Cache::new(MOST) }
+    }
+}
+
+impl Known {
+    /// Drop what is known about a user: it changed.
+    pub(super) fn forget(&self, email: &Email) {
+        self.users.remove(email);
+        self.keys.retain(|_, (_, _, user)| user.email != *email);
+    }
+
+    /// Drop what is known about a key.
+    pub(super) fn forget_key(&self, hash: &[u8]) {
+        self.keys.retain(|known, _| known != hash);
+    }
+}
+
+impl App {
+    /// Who asks, by what stood after `Bearer`.
+    pub async fn identify(&self, credential: Option<&str>) -> Result<Caller, AppError> {
+        let identity = match credential {
+            None if self.parts.policy.open => return Ok(Caller::Open),
+            None => return Ok(Caller::Anonymous),
+            Some(text) if text.starts_with(key::START) => self.identify_key(text).await?,
+            Some(text) => self.identify_token(text).await?,
+        };
+        Ok(Caller::User(identity))
+    }
+
+    async fn identify_token(&self, token: &str) -> Result<Identity, AppError> {
+        let now = self.parts.clock.now();
+        let claims = self.parts.tokens.read(token, now).ok_or(AppError::InvalidToken)?;
+        let known = self.known.users.get(&claims.email);
+        let known = known.filter(|(since, _)| since.elapsed() < FRESH);
+        let user = if let Some((_, user)) = known {
+            user
+        } else {
+            let found = self.parts.store.find_user(&claims.email).await?;
+            let user = found.ok_or(AppError::InvalidToken)?;
+            self.known.users.insert(claims.email, (Instant::now(), user.clone()));
+            user
+        };
+        if user.token_version != claims.version || user.disabled_at.is_some() {
+            return Err(AppError::InvalidToken);
+        }
+        Ok(self.identity(user, Scopes::ALL, Credential::Token))
+    }
+
+    async fn identify_key(&self, text: &str) -> Result<Identity, AppError> {
+        let hash = key::hash(text).ok_or(AppError::InvalidToken)?;
+        let known = self.known.keys.get(&hash);
+        let known = known.filter(|(since, _, _)| since.elapsed() < FRESH);
+        let (key, user) = if let Some((_, key, user)) = known {
+            (key, user)
+        } else {
+            let found = self.parts.store.find_key(&hash).await?;
+            let (mut key, user) = found.ok_or(AppError::InvalidToken)?;
+            self.touch(&mut key).await?;
+            self.known.keys.insert(hash, (Instant::now(), key.clone(), user.clone()));
+            (key, user)
+        };
+        let over = key.expires_at.is_some_and(|end| end <= self.parts.clock.now());
+        if over || key.revoked_at.is_some() || user.disabled_at.is_some() {
+            return Err(AppError::InvalidToken);
+        }
+        let identity = self.identity(user, key.scopes, Credential::Key);
+        Ok(Identity { only_workspace: key.workspace, ..identity })
+    }
+
+    /// Write down that a key is used, if it is good and that has not been written lately.
+    async fn touch(&self, key: &mut ApiKey) -> Result<(), AppError> {
+        let now: Timestamp = self.parts.clock.now();
+        let lately = key.last_used_at.is_some_and(|at| at.plus(TOUCH_EVERY) > now);
+        let over = key.expires_at.is_some_and(|end| end <= now);
+        if !lately && !over && key.revoked_at.is_none() {
+            self.parts.store.touch_key(key.id, now).await?;
+            key.last_used_at = Some(now);
+        }
+        Ok(())
+    }
+
+    fn identity(&self, user: User, scopes: Scopes, credential: Credential) -> Identity {
+        Identity {
+            id: user.id,
+            // An open server lets everybody do everything, those with an account too.
+            is_admin: user.admin_at.is_some() || self.parts.policy.open,
+            email: user.email,
+            scopes,
+            only_workspace: None,
+            credential,
+        }
+    }
+}

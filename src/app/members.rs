@@ -1,0 +1,115 @@
+//! Members of workspaces: who is in, and with which role.
+
+use crate::account::{Act, Caller, Email, Role, UserId};
+use crate::app::list::page_size;
+use crate::app::{App, AppError, FieldError, MAIN, Missing};
+use crate::code::WorkspaceId;
+use crate::store::Member;
+
+/// One page of members.
+#[derive(Clone, Debug)]
+pub struct MemberPage {
+    /// The members.
+    pub members: Vec<Member>,
+    /// How to get the next page, if there is one.
+    pub next: Option<String>,
+}
+
+impl App {
+    /// Let somebody who has an account into a workspace.
+    pub async fn add_member(
+        &self,
+        caller: &Caller,
+        workspace: &WorkspaceId,
+        email: &str,
+        role: Role,
+    ) -> Result<Member, AppError> {
+        let (workspace, _) = self.enter(caller, workspace, Act::Manage).await?;
+        if workspace.id.as_str() == MAIN {
+            let detail = "everybody is in `main` with their own links: make a workspace for a team";
+            return Err(FieldError::new("workspace", "main-has-no-members", detail).into());
+        }
+        let unknown = || {
+            let detail = "nobody has an account with this address: ask them to register first";
+            AppError::from(FieldError::new("email", "user-unknown", detail))
+        };
+        let email = Email::parse(email).map_err(|_| unknown())?;
+        let user = self.parts.store.find_user(&email).await?.ok_or_else(unknown)?;
+        let now = self.parts.clock.now();
+        if !self.parts.store.insert_member(&workspace.id, user.id, role, now).await? {
+            return Err(AppError::MemberTaken);
+        }
+        self.member(&workspace.id, &email).await
+    }
+
+    /// A page of members, in the order they registered. The cursor is the last one's number.
+    pub async fn list_members(
+        &self,
+        caller: &Caller,
+        workspace: &WorkspaceId,
+        cursor: Option<&str>,
+        limit: Option<i64>,
+    ) -> Result<MemberPage, AppError> {
+        let (workspace, _) = self.enter(caller, workspace, Act::Look).await?;
+        let after = match cursor {
+            None => 0,
+            Some(cursor) => cursor.parse().map_err(|_| {
+                let detail = "cursor is not one that this list gave: leave it out to start over";
+                FieldError::new("cursor", "cursor-invalid", detail)
+            })?,
+        };
+        let page = page_size(limit)?;
+        let store = &self.parts.store;
+        let mut members = store.list_members(&workspace.id, UserId(after), page + 1).await?;
+        let full = usize::try_from(page).unwrap_or(usize::MAX);
+        let more = members.len() > full;
+        members.truncate(full);
+        let next = members.last().filter(|_| more).map(|last| last.user.to_string());
+        Ok(MemberPage { members, next })
+    }
+
+    /// Give a member another role.
+    pub async fn change_role(
+        &self,
+        caller: &Caller,
+        workspace: &WorkspaceId,
+        email: &str,
+        role: Role,
+    ) -> Result<Member, AppError> {
+        let (workspace, _) = self.enter(caller, workspace, Act::Manage).await?;
+        let email = Email::parse(email).map_err(|_| AppError::NotFound(Missing::Member))?;
+        let member = self.member(&workspace.id, &email).await?;
+        if !self.parts.store.set_role(&workspace.id, member.user, role).await? {
+            return Err(AppError::LastAdmin);
+        }
+        self.member(&workspace.id, &email).await
+    }
+
+    /// Put a member out. Everybody may leave by themselves.
+    pub async fn remove_member(
+        &self,
+        caller: &Caller,
+        workspace: &WorkspaceId,
+        email: &str,
+    ) -> Result<(), AppError> {
+        let email = Email::parse(email);
+        let leaves = match (&email, caller.identity()) {
+            (Ok(email), Some(identity)) => *email == identity.email,
+            _ => false,
+        };
+        let act = if leaves { Act::Look } else { Act::Manage };
+        let (workspace, _) = self.enter(caller, workspace, act).await?;
+        let email = email.map_err(|_| AppError::NotFound(Missing::Member))?;
+        let member = self.member(&workspace.id, &email).await?;
+        if self.parts.store.delete_member(&workspace.id, member.user).await? {
+            Ok(())
+        } else {
+            Err(AppError::LastAdmin)
+        }
+    }
+
+    async fn member(&self, workspace: &WorkspaceId, email: &Email) -> Result<Member, AppError> {
+        let found = self.parts.store.find_member(workspace, email).await?;
+        found.ok_or(AppError::NotFound(Missing::Member))
+    }
+}

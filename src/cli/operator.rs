@@ -1,0 +1,103 @@
+//! What the operator's subcommands stand on: the accounts of the store that the settings name. They
+//! work on the store itself, also while a server runs on it, and need nobody's credential: whoever
+//! can open the store can do everything anyway.
+
+use std::io::{self, IsTerminal, Read};
+use std::num::NonZeroUsize;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use super::Failure;
+use crate::account::Email;
+use crate::account::password::Password;
+use crate::app::people::{self, People};
+use crate::app::{AppError, COST, Passwords};
+use crate::clock::Clock;
+use crate::config::{self, Config, Overrides};
+use crate::entropy::Entropy;
+use crate::store::Store;
+
+/// No password is as long as this, with its line's end.
+const MOST_BYTES: u64 = 1 << 10;
+
+/// Which store.
+#[derive(Debug, clap::Args)]
+pub(super) struct StoreArgs {
+    /// Where accounts are kept [default: kurz.db, an SQLite file]
+    #[arg(long, global = true, value_name = "URL")]
+    store: Option<String>,
+    /// The settings' file [default: kurz.toml, if it is there]
+    #[arg(long, global = true, value_name = "FILE")]
+    config: Option<PathBuf>,
+}
+
+/// Do `work` on the accounts of the store.
+pub(super) fn with_people<F>(
+    args: &StoreArgs,
+    work: impl FnOnce(People) -> F,
+) -> Result<(), Failure>
+where
+    F: Future<Output = Result<(), Failure>>,
+{
+    let mut overrides = Overrides::default();
+    overrides.file.clone_from(&args.config);
+    overrides.set("store", args.store.as_deref());
+    let config = Config::load(&overrides, config::environment()?, Path::new("."))?;
+    let failed = |error: &dyn std::fmt::Display| Failure::Failed(error.to_string());
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .map_err(|error| failed(&error))?;
+    runtime.block_on(async {
+        let store = Store::open(&config.store).await.map_err(|error| failed(&error))?;
+        let passwords =
+            Passwords::start(NonZeroUsize::MIN, COST).map_err(|error| failed(&error))?;
+        work(People {
+            store: Arc::new(store),
+            clock: Clock::system(),
+            entropy: Entropy::os(),
+            passwords: Arc::new(passwords),
+        })
+        .await
+    })
+}
+
+/// A refusal by the program, as a subcommand ends with it.
+pub(super) fn refused(error: AppError) -> Failure {
+    match error {
+        AppError::Invalid(fields) => {
+            let details: Vec<String> = fields.into_iter().map(|field| field.detail).collect();
+            Failure::Refused(details.join("; "))
+        }
+        AppError::Store(error) => Failure::Failed(error.to_string()),
+        other => Failure::Refused(other.to_string()),
+    }
+}
+
+/// Read an address.
+pub(super) fn email(text: &str) -> Result<Email, Failure> {
+    people::read_email(text).map_err(|error| refused(error.into()))
+}
+
+/// A password from the terminal, where it is not shown, or else the first line of stdin. Never from
+/// an argument: those are there for everybody on the machine to read.
+pub(super) fn ask_password() -> Result<Password, Failure> {
+    let text = if io::stdin().is_terminal() {
+        let ask = |prompt| {
+            rpassword::prompt_password(prompt)
+                .map_err(|error| Failure::reading("the password", &error))
+        };
+        let first = ask("Password: ")?;
+        if ask("The same again: ")? != first {
+            return Err(Failure::Refused("the two passwords differ: try again".to_owned()));
+        }
+        first
+    } else {
+        let mut text = String::new();
+        let mut input = io::stdin().lock().take(MOST_BYTES);
+        io::BufRead::read_line(&mut io::BufReader::new(&mut input), &mut text)
+            .map_err(|error| Failure::reading("the password from stdin", &error))?;
+        text.trim_end_matches(['\r', '\n']).to_owned()
+    };
+    people::read_password("password", &text).map_err(|error| refused(error.into()))
+}

@@ -1,0 +1,141 @@
+//! `kurz user`: the accounts of a store, for its operator. The first administrator comes from here
+//! and from nowhere else.
+
+use clap::Subcommand;
+
+use super::Failure;
+use super::lines::print_line;
+use super::operator::{StoreArgs, ask_password, email, refused, with_people};
+use crate::app::people::{self, NewUser, People};
+use crate::app::{AppError, User};
+
+const EXAMPLES: &str = "\
+Examples:
+  kurz user add ada@example.com --admin        asks for the password
+  echo \"$PASSWORD\" | kurz user add bob@example.com --name Bob
+  kurz user invite eve@example.com             for servers with KURZ_SIGNUP=invite
+  kurz user passwd ada@example.com             ends all of her sign-ins
+  kurz user list";
+
+/// Add, list and change accounts
+#[derive(Debug, clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub(super) struct Args {
+    #[command(subcommand)]
+    what: What,
+    #[command(flatten)]
+    store: StoreArgs,
+}
+
+#[derive(Debug, Subcommand)]
+enum What {
+    /// Make an account; the password comes from a prompt or from stdin
+    Add {
+        /// The address to sign in with
+        email: String,
+        /// Let them read and manage everything on the server
+        #[arg(long)]
+        admin: bool,
+        /// What they are called
+        #[arg(long, default_value = "")]
+        name: String,
+    },
+    /// List all accounts, one a line: address, rights, state, name
+    List,
+    /// Set a password; ends all sign-ins of the account
+    Passwd {
+        /// The account's address
+        email: String,
+    },
+    /// Let an account read and manage everything on the server
+    Promote {
+        /// The account's address
+        email: String,
+    },
+    /// Refuse an account's sign-ins, tokens and keys
+    Disable {
+        /// The account's address
+        email: String,
+    },
+    /// Take that back
+    Enable {
+        /// The account's address
+        email: String,
+    },
+    /// Print an invitation for one address, good once and for 7 days
+    Invite {
+        /// Whom to invite
+        email: String,
+    },
+}
+
+pub(super) fn run(args: &Args) -> Result<(), Failure> {
+    match &args.what {
+        What::Add { email: text, admin, name } => {
+            let new = NewUser {
+                email: email(text)?,
+                name: people::read_name(name).map_err(|error| refused(error.into()))?,
+                password: ask_password()?,
+                is_admin: *admin,
+                invite: None,
+            };
+            with_people(&args.store, |people| async move {
+                let user = people.add(new).await.map_err(refused)?;
+                print_line(&line(&user))
+            })
+        }
+        What::List => with_people(&args.store, |people| async move { list(&people).await }),
+        What::Passwd { email: text } => {
+            let (email, password) = (email(text)?, ask_password()?);
+            with_people(&args.store, |people| async move {
+                let user = people.find(&email).await.map_err(refused)?;
+                people.set_password(user.id, password).await.map_err(refused).map(|_| ())
+            })
+        }
+        What::Promote { email: text } => {
+            let email = email(text)?;
+            with_people(&args.store, |people| async move {
+                people.grant_admin(&email).await.map_err(refused)
+            })
+        }
+        What::Disable { email } => set_disabled(&args.store, email, true),
+        What::Enable { email } => set_disabled(&args.store, email, false),
+        What::Invite { email: text } => {
+            let email = email(text)?;
+            with_people(&args.store, |people| async move {
+                let (token, until) = people.invite(&email).await.map_err(refused)?;
+                print_line(&format!("{token}  for {email}, until {until}"))
+            })
+        }
+    }
+}
+
+fn set_disabled(store: &StoreArgs, text: &str, disabled: bool) -> Result<(), Failure> {
+    let email = email(text)?;
+    with_people(store, |people| async move {
+        people.set_disabled(&email, disabled).await.map_err(refused)
+    })
+}
+
+async fn list(people: &People) -> Result<(), Failure> {
+    // A closed pipe ends the list like its end; the first failure to write is the one to tell.
+    let mut broken = None;
+    let done = people
+        .for_each(|user| {
+            print_line(&line(user)).map_err(|failure| {
+                broken = Some(failure);
+                AppError::Busy
+            })
+        })
+        .await;
+    match broken {
+        Some(failure) => Err(failure),
+        None => done.map_err(refused),
+    }
+}
+
+fn line(user: &User) -> String {
+    let rights = if user.admin_at.is_some() { "admin" } else { "user" };
+    let state = if user.disabled_at.is_some() { "disabled" } else { "active" };
+    format!("{}\t{rights}\t{state}\t{}", user.email, user.name)
+}

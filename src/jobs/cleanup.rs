@@ -1,0 +1,50 @@
+//! When links are cleaned up: some time after the start, then again and again.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::time::{Instant, MissedTickBehavior, interval_at};
+use tokio_util::sync::CancellationToken;
+
+use crate::app::{App, CleanupTimes};
+
+/// When it is tried; the lock decides which instance does it.
+#[derive(Clone, Copy, Debug)]
+pub struct Schedule {
+    /// How long after the start.
+    pub delay: Duration,
+    /// How often from then on.
+    pub every: Duration,
+}
+
+/// Clean up until `stop`.
+pub async fn run(app: Arc<App>, schedule: Schedule, times: CleanupTimes, stop: CancellationToken) {
+    let mut ticks = interval_at(Instant::now() + schedule.delay, schedule.every);
+    ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    let mut failing = false;
+    while stop.run_until_cancelled(ticks.tick()).await.is_some() {
+        let end = match app.clean_up(times, &stop).await {
+            Ok(None) => {
+                failing = false;
+                continue;
+            }
+            Ok(Some(cleaned)) => {
+                failing = false;
+                let (marked, purged, end) = (cleaned.marked, cleaned.purged, cleaned.end.as_str());
+                if marked + purged > 0 {
+                    tracing::info!(marked, purged, end, "links were cleaned up");
+                }
+                end
+            }
+            Err(error) => {
+                // Said once for each outage: what was not done is done the next time.
+                if !failing {
+                    tracing::warn!(%error, "links cannot be cleaned up yet");
+                }
+                failing = true;
+                "failed"
+            }
+        };
+        metrics::counter!("kurz_cleanup_runs_total", "end" => end).increment(1);
+    }
+}

@@ -1,0 +1,120 @@
+//! Cleanup: links past their time are marked, and dead ones turned into tombstones. A part at a
+//! time, and only while the lock is held: see `locks`.
+//!
+//! Invariant: each statement asks again whether the link is still as it was found. A link that was
+//! claimed, restored, edited or revived meanwhile is not touched.
+
+use std::time::Duration;
+
+use crate::clock::Timestamp;
+use crate::store::driver::{Outcome, Step, statements};
+use crate::store::locks::{Holding, database_now, ms};
+use crate::store::value::{Row, Value};
+use crate::store::{Error, Store};
+
+/// Links that have been deleted or expired for as long as the parameter `$grace` says.
+macro_rules! is_due {
+    ($now:literal, $grace:literal) => {
+        concat!(
+            "(deleted_at <= ",
+            database_now!($now),
+            " - ",
+            $grace,
+            " or (expires_at is not null and expired_at <= ",
+            database_now!($now),
+            " - ",
+            $grace,
+            "))"
+        )
+    };
+}
+
+statements! {
+    MARK = concat!("update links set expired_at = ", database_now!("$1"), "
+        where id in (select id from links where expires_at <= ", database_now!("$1"), "
+                and expired_at is null and deleted_at is null and purged_at is null
+                order by expires_at limit $2)
+            and expires_at <= ", database_now!("$1"), "
+            and expired_at is null and deleted_at is null and purged_at is null
+        returning workspace, code");
+    /// Each half reads an index of its own. A link in both is found twice, and purged once.
+    DUE = concat!("select id from links where purged_at is null
+            and deleted_at <= ", database_now!("$1"), " - $2
+        union all select id from links where purged_at is null and expires_at is not null
+            and expired_at <= ", database_now!("$1"), " - $2
+        limit $3");
+    /// What is left is what guards the code: its place, the hash of its URL, and whose it was.
+    PURGE = concat!("update links set target = '', title = null, tags = null, hit_limit = null,
+            claim_hash = null, purged_at = ", database_now!("$1"), ", version = version + 1
+        where id = $2 and purged_at is null and ", is_due!("$1", "$3"), "
+        returning workspace, code");
+    PURGE_TAGS = "delete from link_tags
+        where link_id in (select id from links where id = $1 and purged_at is not null)";
+    PURGE_STATS = "delete from link_stats
+        where link_id in (select id from links where id = $1 and purged_at is not null)";
+    PURGE_HEALTH = "delete from link_health
+        where link_id in (select id from links where id = $1 and purged_at is not null)";
+}
+
+/// The address of a link that cleanup changed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Touched {
+    /// Its workspace.
+    pub workspace: String,
+    /// Its code.
+    pub code: String,
+}
+
+impl Store {
+    /// Mark at most `most` links whose time is over, or `None` when the lock was lost.
+    pub async fn mark_expired(
+        &self,
+        holding: &Holding,
+        most: i64,
+        now: Timestamp,
+    ) -> Result<Option<Vec<Touched>>, Error> {
+        let mark = Step::new(MARK, [self.db.clock_param(now), Value::Int(most)]);
+        let steps = vec![self.fence(holding, now), mark];
+        match self.db.batch(steps).await? {
+            Outcome::Undone(_) => Ok(None),
+            Outcome::Done(rows) => read_touched(&rows).map(Some),
+        }
+    }
+
+    /// Turn at most `most` links that have been dead for `grace` into tombstones, or `None` when
+    /// the lock was lost. Their redirects stay in the totals.
+    pub async fn purge_dead(
+        &self,
+        holding: &Holding,
+        grace: Duration,
+        most: i64,
+        now: Timestamp,
+    ) -> Result<Option<Vec<Touched>>, Error> {
+        let grace = ms(grace);
+        let params = vec![self.db.clock_param(now), Value::Int(grace), Value::Int(most)];
+        let rows = self.db.list(DUE, params).await?;
+        let mut due = rows.iter().map(|row| row.int(0)).collect::<Result<Vec<i64>, _>>()?;
+        // In the order of the keys: see `insert_links`.
+        due.sort_unstable();
+        due.dedup();
+        let mut steps = vec![self.fence(holding, now)];
+        for id in due {
+            let params = [self.db.clock_param(now), Value::Int(id), Value::Int(grace)];
+            steps.push(Step::new(PURGE, params));
+            let rows_of = [PURGE_TAGS, PURGE_STATS, PURGE_HEALTH];
+            steps.extend(rows_of.map(|sql| Step::new(sql, [Value::Int(id)])));
+        }
+        match self.db.batch(steps).await? {
+            Outcome::Undone(_) => Ok(None),
+            Outcome::Done(rows) => read_touched(&rows).map(Some),
+        }
+    }
+}
+
+/// The rows of all steps after the fence.
+fn read_touched(rows: &[Vec<Row>]) -> Result<Vec<Touched>, Error> {
+    let read = |row: &Row| {
+        Ok(Touched { workspace: row.text(0)?.to_owned(), code: row.text(1)?.to_owned() })
+    };
+    rows.iter().skip(1).flatten().map(read).collect()
+}

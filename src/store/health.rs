@@ -1,0 +1,115 @@
+//! Checks of targets: which links are due, and what was found. Apart from `links`, so that a check
+//! never rewrites a wide row.
+//!
+//! Invariant: a link is reserved before its target is visited, under the lock, and is not due again
+//! before its next time: so no link is visited more often, whatever becomes of the process.
+
+use crate::clock::Timestamp;
+use crate::link::LinkId;
+use crate::store::driver::{Outcome, Step, statements};
+use crate::store::locks::Holding;
+use crate::store::value::{Row, Value};
+use crate::store::{Error, Store};
+
+statements! {
+    DUE_AGAIN = "select l.id, l.target from link_health h join links l on l.id = h.link_id
+        where h.next_check_at <= $1 and (l.expires_at is null or l.expires_at > $1)
+            and l.expired_at is null and l.deleted_at is null and l.purged_at is null
+        order by h.next_check_at limit $2";
+    /// Within a range of numbers, so that a page costs the same however many have been checked.
+    DUE_FIRST = "select l.id, l.target from links l where l.id > $1 and l.id <= $2
+            and (l.expires_at is null or l.expires_at > $3)
+            and l.expired_at is null and l.deleted_at is null and l.purged_at is null
+            and not exists (select 1 from link_health h where h.link_id = l.id)
+        order by l.id limit $4";
+    /// No row back: it is not due any more.
+    RESERVE = "insert into link_health
+            (link_id, destination_status, last_checked_at, next_check_at)
+        select id, 'unknown', cast($1 as bigint), cast($2 as bigint) from links
+        where id = $3 and purged_at is null
+        on conflict (link_id) do update set next_check_at = excluded.next_check_at
+        where link_health.next_check_at <= excluded.last_checked_at
+        returning link_id";
+    /// Says nothing about a target that was edited meanwhile.
+    SETTLE = "update link_health set destination_status = $1, last_checked_at = $2
+        where link_id = $3 and exists (select 1 from links where id = $3 and target = $4)";
+}
+
+/// A link whose target is to be checked.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DueCheck {
+    /// The link.
+    pub link: LinkId,
+    /// Where it leads.
+    pub target: String,
+}
+
+/// What a check found.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Checked {
+    /// What was checked.
+    pub due: DueCheck,
+    /// The word for how the target is.
+    pub status: &'static str,
+    /// When.
+    pub at: Timestamp,
+}
+
+impl Store {
+    /// Links that were checked before and are due again, the longest waiting first.
+    pub async fn list_due_again(&self, most: i64, now: Timestamp) -> Result<Vec<DueCheck>, Error> {
+        let rows = self.db.list(DUE_AGAIN, vec![now.into(), Value::Int(most)]).await?;
+        rows.iter().map(read_due).collect()
+    }
+
+    /// Links with numbers after `after` and up to `up_to` that were never checked.
+    pub async fn list_due_first(
+        &self,
+        after: LinkId,
+        up_to: LinkId,
+        most: i64,
+        now: Timestamp,
+    ) -> Result<Vec<DueCheck>, Error> {
+        let params = vec![Value::Int(after.0), Value::Int(up_to.0), now.into(), Value::Int(most)];
+        let rows = self.db.list(DUE_FIRST, params).await?;
+        rows.iter().map(read_due).collect()
+    }
+
+    /// Promise to check links now and not again before `next`; those that were still due, or `None`
+    /// when the lock was lost.
+    pub async fn reserve_checks(
+        &self,
+        holding: &Holding,
+        mut due: Vec<DueCheck>,
+        next: Timestamp,
+        now: Timestamp,
+    ) -> Result<Option<Vec<DueCheck>>, Error> {
+        // In the order of the keys: see `insert_links`.
+        due.sort_unstable_by_key(|due| due.link);
+        let mut steps = vec![self.fence(holding, now)];
+        steps.extend(
+            due.iter()
+                .map(|due| Step::new(RESERVE, [now.into(), next.into(), Value::Int(due.link.0)])),
+        );
+        let Outcome::Done(rows) = self.db.batch(steps).await? else { return Ok(None) };
+        let reserved = due.into_iter().zip(rows.into_iter().skip(1));
+        let reserved = reserved.filter(|(_, rows)| !rows.is_empty());
+        Ok(Some(reserved.map(|(due, _)| due).collect()))
+    }
+
+    /// Write down what checks found.
+    pub async fn settle_checks(&self, checked: &[Checked]) -> Result<(), Error> {
+        let mut order: Vec<&Checked> = checked.iter().collect();
+        order.sort_unstable_by_key(|one| one.due.link);
+        let steps = order.into_iter().map(|one| {
+            let link = Value::Int(one.due.link.0);
+            let target = Value::text(&one.due.target);
+            Step::new(SETTLE, [Value::text(one.status), one.at.into(), link, target])
+        });
+        self.db.batch(steps.collect()).await.map(|_| ())
+    }
+}
+
+fn read_due(row: &Row) -> Result<DueCheck, Error> {
+    Ok(DueCheck { link: LinkId(row.int(0)?), target: row.text(1)?.to_owned() })
+}

@@ -1,0 +1,126 @@
+//! API keys. Of the key itself only its hash is here.
+
+use crate::account::{KeyId, Scopes, UserId};
+use crate::clock::Timestamp;
+use crate::code::WorkspaceId;
+use crate::store::driver::{Step, statements};
+use crate::store::users::{User, read_user, user_columns};
+use crate::store::value::{Row, Value};
+use crate::store::workspaces::read_id;
+use crate::store::{Error, Store};
+
+macro_rules! key_columns {
+    () => {
+        "k.id, k.user_id, k.name, k.prefix, k.scopes, k.workspace, k.created_at, k.expires_at,
+         k.last_used_at, k.revoked_at"
+    };
+}
+
+statements! {
+    INSERT = "insert into api_keys (id, user_id, name, hash, prefix, scopes, workspace, created_at,
+            expires_at)
+        values ($1, $2, $3, $4, $5, $6, $7, $8, $9)";
+    /// Every request with a key that is not in memory comes here.
+    FIND = concat!("select ", key_columns!(), ", ", user_columns!(),
+        " from api_keys k join users u on u.id = k.user_id where k.hash = $1");
+    LIST = concat!("select ", key_columns!(), " from api_keys k
+        where k.user_id = $1 and k.id > $2 and k.revoked_at is null order by k.id limit $3");
+    REVOKE = "update api_keys set revoked_at = $1
+        where id = $2 and user_id = $3 and revoked_at is null returning hash";
+    TOUCH = "update api_keys set last_used_at = $1 where id = $2";
+}
+
+/// An API key, as far as it is kept.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ApiKey {
+    /// Its number.
+    pub id: KeyId,
+    /// Whose it is.
+    pub user: UserId,
+    /// What it is for, in its owner's words.
+    pub name: String,
+    /// Its readable beginning.
+    pub prefix: String,
+    /// What it is good for.
+    pub scopes: Scopes,
+    /// The only workspace it is good for.
+    pub workspace: Option<WorkspaceId>,
+    /// When it was made.
+    pub created_at: Timestamp,
+    /// From when on it is no good.
+    pub expires_at: Option<Timestamp>,
+    /// When it was last used, to the minute.
+    pub last_used_at: Option<Timestamp>,
+    /// Since when it is taken back.
+    pub revoked_at: Option<Timestamp>,
+}
+
+impl Store {
+    /// Keep a key under its hash.
+    pub async fn insert_key(&self, key: &ApiKey, hash: &[u8; 32]) -> Result<(), Error> {
+        let params = [
+            Value::Int(key.id.0),
+            Value::Int(key.user.0),
+            Value::text(&key.name),
+            Value::blob(hash),
+            Value::text(&key.prefix),
+            Value::owned(key.scopes.to_string()),
+            key.workspace.as_ref().map(WorkspaceId::as_str).into(),
+            key.created_at.into(),
+            key.expires_at.into(),
+        ];
+        self.db.write(Step::new(INSERT, params)).await.map(|_| ())
+    }
+
+    /// The key of a hash, and whose it is.
+    pub async fn find_key(&self, hash: &[u8; 32]) -> Result<Option<(ApiKey, User)>, Error> {
+        let row = self.db.find(FIND, &[Value::blob(hash)]).await?;
+        row.map(|row| Ok((read_key(&row)?, read_user(&row, 10)?))).transpose()
+    }
+
+    /// A user's keys that were not taken back, oldest first, after `after`.
+    pub async fn list_keys(
+        &self,
+        user: UserId,
+        after: KeyId,
+        most: i64,
+    ) -> Result<Vec<ApiKey>, Error> {
+        let params = vec![Value::Int(user.0), Value::Int(after.0), Value::Int(most)];
+        self.db.list(LIST, params).await?.iter().map(read_key).collect()
+    }
+
+    /// Take a key back; its hash, or `None` when the user has no such key.
+    pub async fn revoke_key(
+        &self,
+        user: UserId,
+        id: KeyId,
+        now: Timestamp,
+    ) -> Result<Option<Vec<u8>>, Error> {
+        let params = [now.into(), Value::Int(id.0), Value::Int(user.0)];
+        let rows = self.db.write(Step::new(REVOKE, params)).await?;
+        rows.first().map(|row| row.blob(0).map(<[u8]>::to_vec)).transpose()
+    }
+
+    /// Write down that a key was used.
+    pub async fn touch_key(&self, id: KeyId, now: Timestamp) -> Result<(), Error> {
+        self.db.write(Step::new(TOUCH, [now.into(), Value::Int(id.0)])).await.map(|_| ())
+    }
+}
+
+fn read_key(row: &Row) -> Result<ApiKey, Error> {
+    let scopes = row.text(4)?;
+    Ok(ApiKey {
+        id: KeyId(row.int(0)?),
+        user: UserId(row.int(1)?),
+        name: row.text(2)?.to_owned(),
+        prefix: row.text(3)?.to_owned(),
+        scopes: scopes
+            .parse()
+            .map_err(|()| Error::Corrupt(format!("`{scopes}` is no set of scopes")))?,
+        workspace: row.opt_text(5)?.map(read_id).transpose()?,
+        created_at: row.time(6)?,
+        expires_at: row.opt_time(7)?,
+        last_used_at: row.opt_time(8)?,
+        revoked_at: row.opt_time(9)?,
+    })
+}

@@ -1,0 +1,163 @@
+//! Members of workspaces and their roles.
+
+use crate::account::{Email, Role, UserId};
+use crate::clock::Timestamp;
+use crate::code::WorkspaceId;
+use crate::store::driver::{Step, statements};
+use crate::store::value::{Row, Value};
+use crate::store::workspaces::{Workspace, read_workspace};
+use crate::store::{Error, Store};
+
+statements! {
+    /// Every request about a workspace that is not `main` comes here.
+    FIND_ROLE = "select role from members where workspace = $1 and user_id = $2";
+    FIND = "select u.id, u.email, u.name, m.role, m.created_at
+        from members m join users u on u.id = m.user_id
+        where m.workspace = $1 and u.email = $2";
+    INSERT = "insert into members (workspace, user_id, role, created_at) values ($1, $2, $3, $4)
+        on conflict do nothing returning user_id";
+    LIST = "select u.id, u.email, u.name, m.role, m.created_at
+        from members m join users u on u.id = m.user_id
+        where m.workspace = $1 and m.user_id > $2 order by m.user_id limit $3";
+    /// Not when it would leave the workspace without an administrator.
+    SET_ROLE = "update members set role = $1
+        where workspace = $2 and user_id = $3 and (role <> 'admin' or $1 = 'admin' or exists
+            (select 1 from members o where o.workspace = $2 and o.user_id <> $3
+                and o.role = 'admin'))
+        returning user_id";
+    /// On the same condition.
+    DELETE = "delete from members
+        where workspace = $1 and user_id = $2 and (role <> 'admin' or exists
+            (select 1 from members o where o.workspace = $1 and o.user_id <> $2
+                and o.role = 'admin'))
+        returning user_id";
+    WORKSPACES = "select w.id, w.strategy, w.hit_limit, w.created_at, w.updated_at
+        from members m join workspaces w on w.id = m.workspace
+        where m.user_id = $1 and m.workspace > $2 and w.deleted_at is null
+        order by m.workspace limit $3";
+}
+
+/// Somebody in a workspace.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Member {
+    /// Who.
+    pub user: UserId,
+    /// Their address.
+    pub email: Email,
+    /// What they are called; may be empty.
+    pub name: String,
+    /// What they may do.
+    pub role: Role,
+    /// Since when.
+    pub created_at: Timestamp,
+}
+
+impl Store {
+    /// A user's role in a workspace.
+    pub async fn find_role(
+        &self,
+        workspace: &WorkspaceId,
+        user: UserId,
+    ) -> Result<Option<Role>, Error> {
+        let params = [Value::text(workspace.as_str()), Value::Int(user.0)];
+        let row = self.db.find(FIND_ROLE, &params).await?;
+        row.map(|row| read_role(row.text(0)?)).transpose()
+    }
+
+    /// A member by their address.
+    pub async fn find_member(
+        &self,
+        workspace: &WorkspaceId,
+        email: &Email,
+    ) -> Result<Option<Member>, Error> {
+        let params = [Value::text(workspace.as_str()), Value::text(email.as_str())];
+        self.db.find(FIND, &params).await?.map(|row| read_member(&row)).transpose()
+    }
+
+    /// Let a user into a workspace; `false` when they are in it.
+    pub async fn insert_member(
+        &self,
+        workspace: &WorkspaceId,
+        user: UserId,
+        role: Role,
+        now: Timestamp,
+    ) -> Result<bool, Error> {
+        Ok(!self.db.write(insert_step(workspace, user, role, now)).await?.is_empty())
+    }
+
+    /// Members in the order of their numbers, after `after`.
+    pub async fn list_members(
+        &self,
+        workspace: &WorkspaceId,
+        after: UserId,
+        most: i64,
+    ) -> Result<Vec<Member>, Error> {
+        let params = vec![Value::text(workspace.as_str()), Value::Int(after.0), Value::Int(most)];
+        self.db.list(LIST, params).await?.iter().map(read_member).collect()
+    }
+
+    /// Give a member another role; `false` when they are gone, or the last administrator.
+    pub async fn set_role(
+        &self,
+        workspace: &WorkspaceId,
+        user: UserId,
+        role: Role,
+    ) -> Result<bool, Error> {
+        let params =
+            [Value::text(role.as_str()), Value::text(workspace.as_str()), Value::Int(user.0)];
+        Ok(!self.db.write(Step::new(SET_ROLE, params)).await?.is_empty())
+    }
+
+    /// Put a member out; `false` when they are gone, or the last administrator.
+    pub async fn delete_member(
+        &self,
+        workspace: &WorkspaceId,
+        user: UserId,
+    ) -> Result<bool, Error> {
+        let params = [Value::text(workspace.as_str()), Value::Int(user.0)];
+        Ok(!self.db.write(Step::new(DELETE, params)).await?.is_empty())
+    }
+
+    /// The workspaces that a user is in, by name, after `after`.
+    pub async fn list_workspaces_of(
+        &self,
+        user: UserId,
+        after: &str,
+        most: i64,
+    ) -> Result<Vec<Workspace>, Error> {
+        let params = vec![Value::Int(user.0), Value::text(after), Value::Int(most)];
+        self.db.list(WORKSPACES, params).await?.iter().map(read_workspace).collect()
+    }
+}
+
+/// The step that lets a user into a workspace.
+pub(super) fn insert_step(
+    workspace: &WorkspaceId,
+    user: UserId,
+    role: Role,
+    now: Timestamp,
+) -> Step {
+    let params = [
+        Value::text(workspace.as_str()),
+        Value::Int(user.0),
+        Value::text(role.as_str()),
+        now.into(),
+    ];
+    Step::new(INSERT, params)
+}
+
+fn read_role(text: &str) -> Result<Role, Error> {
+    text.parse().map_err(|()| Error::Corrupt(format!("`{text}` is no role")))
+}
+
+fn read_member(row: &Row) -> Result<Member, Error> {
+    let email = row.text(1)?;
+    Ok(Member {
+        user: UserId(row.int(0)?),
+        email: Email::parse(email)
+            .map_err(|_| Error::Corrupt(format!("`{email}` is no email address")))?,
+        name: row.text(2)?.to_owned(),
+        role: read_role(row.text(3)?)?,
+        created_at: row.time(4)?,
+    })
+}

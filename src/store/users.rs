@@ -1,0 +1,234 @@
+//! Users: who can sign in. Also what goes when an account goes.
+
+use crate::account::{Email, UserId};
+use crate::clock::Timestamp;
+use crate::store::driver::{Outcome, Step, statements};
+use crate::store::value::{Row, Value};
+use crate::store::{Error, Store};
+
+/// The columns that [`read_user`] reads, of `users u`, from the first one on.
+macro_rules! user_columns {
+    () => {
+        "u.id, u.email, u.name, u.password_hash, u.token_version, u.admin_at, u.disabled_at,
+         u.created_at, u.updated_at"
+    };
+}
+pub(super) use user_columns;
+
+statements! {
+    /// No row back: the address is taken.
+    INSERT = "insert into users (id, email, name, password_hash, token_version, admin_at,
+            created_at, updated_at)
+        values ($1, $2, $3, $4, $5, $6, $7, $7) on conflict (email) do nothing returning id";
+    FIND = concat!("select ", user_columns!(), " from users u where u.email = $1");
+    LIST = concat!("select ", user_columns!(), " from users u where u.email > $1
+        order by u.email limit $2");
+    /// Tokens issued before are no good afterwards: the version only grows, and starts at the time
+    /// of registration, so that no version of a deleted account comes again.
+    SET_PASSWORD = "update users set password_hash = $1,
+            token_version = case when token_version >= $2 then token_version + 1 else $2 end,
+            updated_at = $2
+        where id = $3 returning token_version";
+    END_TOKENS = "update users set
+            token_version = case when token_version >= $1 then token_version + 1 else $1 end,
+            updated_at = $1
+        where id = $2 returning token_version";
+    DISABLE = "update users set disabled_at = $1, updated_at = $1 where id = $2 returning id";
+    ENABLE = "update users set disabled_at = null, updated_at = $1 where id = $2 returning id";
+    GRANT_ADMIN = "update users set admin_at = $1, updated_at = $1 where id = $2 returning id";
+    /// A part of somebody's own links; what it gave back is no longer there to be given again.
+    DELETE_LINKS = "update links set deleted_at = $1, updated_at = $1, version = version + 1
+        where id in (select id from links where owner_id = $2 and workspace = 'main'
+            and deleted_at is null and purged_at is null limit $3)
+        returning workspace, code";
+    FIND_ADMIN = "select id from users where admin_at is not null limit 1";
+    DELETE_KEYS = "delete from api_keys where user_id = $1";
+    DELETE_MEMBERSHIPS = "delete from members where user_id = $1";
+    DELETE_MONTHS = "delete from user_months where user_id = $1";
+    DELETE = "delete from users where id = $1 returning id";
+    /// An invitation is good once, for one address, for some time.
+    USE_INVITE = "update invites set used_at = $1
+        where hash = $2 and email = $3 and used_at is null and expires_at > $1 returning email";
+    INSERT_INVITE = "insert into invites (hash, email, created_at, expires_at)
+        values ($1, $2, $3, $4)";
+}
+
+/// Links deleted in one transaction.
+const PART: i64 = 500;
+
+/// Somebody who can sign in.
+#[derive(Clone, PartialEq, Eq)]
+pub struct User {
+    /// Their number.
+    pub id: UserId,
+    /// Their address.
+    pub email: Email,
+    /// What they are called; may be empty.
+    pub name: String,
+    /// The bcrypt hash of their password.
+    pub password_hash: String,
+    /// Tokens of another version are no good.
+    pub token_version: i64,
+    /// Since when they administer the server.
+    pub admin_at: Option<Timestamp>,
+    /// Since when they may not sign in.
+    pub disabled_at: Option<Timestamp>,
+    /// When the account was made.
+    pub created_at: Timestamp,
+    /// When it was last changed.
+    pub updated_at: Timestamp,
+}
+
+impl std::fmt::Debug for User {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "User({} {})", self.id, self.email)
+    }
+}
+
+/// What became of a registration.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Registered {
+    /// The account is there.
+    Done,
+    /// Somebody has the address.
+    EmailTaken,
+    /// The invitation is used, over, or for another address.
+    InviteInvalid,
+}
+
+impl Store {
+    /// Make an account; with `invite`, the hash of an invitation, only if that is good.
+    pub async fn insert_user(
+        &self,
+        user: &User,
+        invite: Option<&[u8; 32]>,
+    ) -> Result<Registered, Error> {
+        let mut steps = Vec::with_capacity(2);
+        if let Some(hash) = invite {
+            let email = Value::text(user.email.as_str());
+            let params = [user.created_at.into(), Value::blob(hash), email];
+            steps.push(Step::new(USE_INVITE, params).or_undo());
+        }
+        let params = [
+            Value::Int(user.id.0),
+            Value::text(user.email.as_str()),
+            Value::text(&user.name),
+            Value::text(&user.password_hash),
+            Value::Int(user.token_version),
+            user.admin_at.into(),
+            user.created_at.into(),
+        ];
+        steps.push(Step::new(INSERT, params).or_undo());
+        Ok(match self.db.batch(steps).await? {
+            Outcome::Done(_) => Registered::Done,
+            Outcome::Undone(missed) if invite.is_some() && missed.contains(&0) => {
+                Registered::InviteInvalid
+            }
+            Outcome::Undone(_) => Registered::EmailTaken,
+        })
+    }
+
+    /// A user by their address.
+    pub async fn find_user(&self, email: &Email) -> Result<Option<User>, Error> {
+        let row = self.db.find(FIND, &[Value::text(email.as_str())]).await?;
+        row.map(|row| read_user(&row, 0)).transpose()
+    }
+
+    /// Users in the order of their addresses, after `after`.
+    pub async fn list_users(&self, after: &str, most: i64) -> Result<Vec<User>, Error> {
+        let rows = self.db.list(LIST, vec![Value::text(after), Value::Int(most)]).await?;
+        rows.iter().map(|row| read_user(row, 0)).collect()
+    }
+
+    /// Set a password's hash and end all tokens; the new token version, or `None` when the account
+    /// is gone.
+    pub async fn set_password(
+        &self,
+        id: UserId,
+        hash: &str,
+        now: Timestamp,
+    ) -> Result<Option<i64>, Error> {
+        let params = [Value::text(hash), now.into(), Value::Int(id.0)];
+        let rows = self.db.write(Step::new(SET_PASSWORD, params)).await?;
+        rows.first().map(|row| row.int(0)).transpose()
+    }
+
+    /// End all tokens of a user.
+    pub async fn end_tokens(&self, id: UserId, now: Timestamp) -> Result<(), Error> {
+        let params = [now.into(), Value::Int(id.0)];
+        self.db.write(Step::new(END_TOKENS, params)).await.map(|_| ())
+    }
+
+    /// Let a user sign in or not.
+    pub async fn set_disabled(
+        &self,
+        id: UserId,
+        disabled: bool,
+        now: Timestamp,
+    ) -> Result<(), Error> {
+        let sql = if disabled { DISABLE } else { ENABLE };
+        self.db.write(Step::new(sql, [now.into(), Value::Int(id.0)])).await.map(|_| ())
+    }
+
+    /// Make a user an administrator of the server.
+    pub async fn grant_admin(&self, id: UserId, now: Timestamp) -> Result<(), Error> {
+        self.db.write(Step::new(GRANT_ADMIN, [now.into(), Value::Int(id.0)])).await.map(|_| ())
+    }
+
+    /// Whether anybody administers the server.
+    pub async fn has_admin(&self) -> Result<bool, Error> {
+        Ok(!self.db.list(FIND_ADMIN, Vec::new()).await?.is_empty())
+    }
+
+    /// Delete some of a user's own links; the workspace and code of each. Empty: none is left.
+    pub async fn delete_own_links(
+        &self,
+        id: UserId,
+        now: Timestamp,
+    ) -> Result<Vec<(String, String)>, Error> {
+        let params = [now.into(), Value::Int(id.0), Value::Int(PART)];
+        let rows = self.db.write(Step::new(DELETE_LINKS, params)).await?;
+        rows.iter().map(|row| Ok((row.text(0)?.to_owned(), row.text(1)?.to_owned()))).collect()
+    }
+
+    /// Delete an account with its keys and memberships; `false` when it is gone already.
+    pub async fn delete_user(&self, id: UserId) -> Result<bool, Error> {
+        let of_user = |sql| Step::new(sql, [Value::Int(id.0)]);
+        let steps = vec![
+            of_user(DELETE_KEYS),
+            of_user(DELETE_MEMBERSHIPS),
+            of_user(DELETE_MONTHS),
+            of_user(DELETE).or_undo(),
+        ];
+        Ok(matches!(self.db.batch(steps).await?, Outcome::Done(_)))
+    }
+
+    /// Keep an invitation.
+    pub async fn insert_invite(
+        &self,
+        hash: &[u8; 32],
+        email: &Email,
+        now: Timestamp,
+        until: Timestamp,
+    ) -> Result<(), Error> {
+        let params = [Value::blob(hash), Value::text(email.as_str()), now.into(), until.into()];
+        self.db.write(Step::new(INSERT_INVITE, params)).await.map(|_| ())
+    }
+}
+
+/// A user from the columns of `user_columns`, the first of which is the row's `first`.
+pub(super) fn read_user(row: &Row, first: usize) -> Result<User, Error> {
+    let email = row.text(first + 1)?;
+    Ok(User {
+        id: UserId(row.int(first)?),
+        email: Email::parse(email)
+            .map_err(|_| Error::Corrupt(format!("`{email}` is no email address")))?,
+        name: row.text(first + 2)?.to_owned(),
+        password_hash: row.text(first + 3)?.to_owned(),
+        token_version: row.int(first + 4)?,
+        admin_at: row.opt_time(first + 5)?,
+        disabled_at: row.opt_time(first + 6)?,
+        created_at: row.time(first + 7)?,
+        updated_at: row.time(first + 8)?,
+    })
+}
