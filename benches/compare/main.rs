@@ -14,8 +14,7 @@
     clippy::indexing_slicing,
     clippy::cast_precision_loss,
     clippy::as_conversions,
-    clippy::disallowed_methods,
-    reason = "a bench: it talks on stdout, measures wall time, and ends when something is missing"
+    reason = "a bench: it talks on stdout and ends when something is missing"
 )]
 
 mod load;

@@ -1,11 +1,14 @@
 //! What comes in: bodies, queries and paths, refused with a problem when they cannot be read.
 
+use std::fmt;
+use std::marker::PhantomData;
+
 use axum::extract::{FromRequest, FromRequestParts, Path, Query, Request};
 use http::StatusCode;
 use http::request::Parts;
 use http_body_util::{BodyExt, LengthLimitError, Limited};
-use serde::de::DeserializeOwned;
-use serde_json::error::Category;
+use serde::de::value::MapAccessDeserializer;
+use serde::de::{Deserialize, DeserializeOwned, IgnoredAny, MapAccess, Visitor};
 
 use crate::app::Change;
 use crate::problem::Problem;
@@ -35,14 +38,40 @@ impl<T: DeserializeOwned, S: Send + Sync, const MOST: usize> FromRequest<S> for 
     }
 }
 
-/// Read JSON; unknown and repeated fields are refused by the types.
+/// A JSON object with the fields of `T`. By itself a type would also be read from an array, its
+/// fields in order, which nobody documented.
+#[derive(Debug)]
+pub(crate) struct Object<T>(pub(crate) T);
+
+impl<'de, T: Deserialize<'de>> Deserialize<'de> for Object<T> {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Fields<T>(PhantomData<T>);
+
+        impl<'de, T: Deserialize<'de>> Visitor<'de> for Fields<T> {
+            type Value = T;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("an object")
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<T, A::Error> {
+                T::deserialize(MapAccessDeserializer::new(map))
+            }
+        }
+
+        deserializer.deserialize_map(Fields(PhantomData)).map(Self)
+    }
+}
+
+/// Read a JSON object; unknown and repeated fields are refused by the types.
 pub(crate) fn read_json<T: DeserializeOwned>(body: &[u8]) -> Result<T, Problem> {
     let text = std::str::from_utf8(body).map_err(|_| {
         let detail = "The body is not UTF-8 text.";
         Problem::new(StatusCode::BAD_REQUEST, "body-not-utf8", detail)
     })?;
-    serde_json::from_str(text).map_err(|error| {
-        if error.classify() == Category::Data {
+    serde_json::from_str(text).map(|Object(body)| body).map_err(|error| {
+        // Not the error's own class: a null where a word should be counts as bad syntax there.
+        if serde_json::from_str::<IgnoredAny>(text).is_ok() {
             let detail = format!("The body does not have the expected shape: {error}.");
             return Problem::new(StatusCode::UNPROCESSABLE_ENTITY, "body-invalid", detail);
         }
@@ -83,7 +112,7 @@ impl<T: DeserializeOwned + Send, S: Send + Sync> FromRequestParts<S> for Names<T
 /// A field that may be left out but not be null, since there is nothing it could be without.
 pub(crate) fn set<'de, T, D>(deserializer: D) -> Result<Option<T>, D::Error>
 where
-    T: serde::Deserialize<'de>,
+    T: Deserialize<'de>,
     D: serde::Deserializer<'de>,
 {
     T::deserialize(deserializer).map(Some)
@@ -92,7 +121,7 @@ where
 /// A field that tells "not there" from "null".
 pub(crate) fn change<'de, T, D>(deserializer: D) -> Result<Change<T>, D::Error>
 where
-    T: serde::Deserialize<'de>,
+    T: Deserialize<'de>,
     D: serde::Deserializer<'de>,
 {
     T::deserialize(deserializer).map(Change::To)

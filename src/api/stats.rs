@@ -21,7 +21,8 @@ pub(crate) struct StatsBody {
 }
 
 /// The platform's totals.
-#[utoipa::path(get, path = "/api/v1/stats", tag = "platform", security(()),
+#[utoipa::path(get, path = "/api/v1/stats", tag = "platform",
+    operation_id = "platform_stats", security(()),
     responses((status = 200, description = "The totals.", body = StatsBody), Problems))]
 pub(crate) async fn stats(State(app): State<Arc<App>>) -> Result<axum::Json<StatsBody>, Problem> {
     let stats = app.stats().await?;

@@ -66,6 +66,9 @@ pub struct Metered {
 /// Where a request of a batch stands.
 enum Slot {
     Pending(Box<Draft>),
+    /// Asks for a chosen code that an earlier one of the batch asks for as well: what becomes of
+    /// that one decides.
+    Waiting(Box<Draft>, usize),
     /// The same as an earlier one of the batch.
     SameAs(usize),
     /// The link, and the claim token if it is new and nobody's.
@@ -161,7 +164,7 @@ impl App {
             }
         }
         for _ in 0..ROUNDS {
-            self.part_twins(&mut slots).await;
+            self.part_twins(&mut slots, all_or_none).await;
             let refused = slots.iter().any(|slot| matches!(slot, Slot::Refused(_)));
             if all_or_none && refused {
                 break;
@@ -173,8 +176,9 @@ impl App {
         self.results(maker.workspace, slots, all_or_none)
     }
 
-    /// Of two drafts of a batch that ask for the same code, let one go first.
-    async fn part_twins(&self, slots: &mut [Slot]) {
+    /// Of two drafts of a batch that ask for the same code, let one go first. Where it is all or
+    /// none, two URLs for one chosen code are one too many whatever becomes of the first.
+    async fn part_twins(&self, slots: &mut [Slot], all_or_none: bool) {
         let mut codes: HashMap<Code, usize> = HashMap::new();
         for at in 0..slots.len() {
             while let Some(Slot::Pending(draft)) = slots.get(at) {
@@ -192,6 +196,8 @@ impl App {
                 let Slot::Pending(draft) = slot else { break };
                 if same {
                     *slot = Slot::SameAs(first);
+                } else if draft.link.strategy == Strategy::Custom && !all_or_none {
+                    *slot = Slot::Waiting(draft.clone(), first);
                 } else if let Err(error) = draft.next_code(self, true).await {
                     *slot = Slot::Refused(error);
                 }
@@ -238,18 +244,29 @@ impl App {
                 self.settle(slots, &placed)
             }
         };
-        let more = !missed.is_empty();
         for at in missed {
-            let Some(slot) = slots.get_mut(at) else { continue };
-            let Slot::Pending(draft) = slot else { continue };
-            match self.look_into(draft).await {
-                Ok(None) => {}
-                Ok(Some(existing)) => *slot = Slot::Done(Box::new(existing), false, None),
-                Err(AppError::Store(error)) => return Err(error.into()),
-                Err(error) => *slot = Slot::Refused(error),
+            self.resolve(slots, at).await?;
+        }
+        for at in 0..slots.len() {
+            let Some(Slot::Waiting(_, first)) = slots.get(at) else { continue };
+            if !matches!(slots.get(*first), Some(Slot::Pending(_))) {
+                self.resolve(slots, at).await?;
             }
         }
-        Ok(more)
+        Ok(slots.iter().any(|slot| matches!(slot, Slot::Pending(_) | Slot::Waiting(..))))
+    }
+
+    /// Look into what is in the way of a draft, and see what it becomes.
+    async fn resolve(&self, slots: &mut [Slot], at: usize) -> Result<(), AppError> {
+        let Some(slot) = slots.get_mut(at) else { return Ok(()) };
+        let (Slot::Pending(draft) | Slot::Waiting(draft, _)) = slot else { return Ok(()) };
+        *slot = match self.look_into(draft).await {
+            Ok(None) => Slot::Pending(draft.clone()),
+            Ok(Some(existing)) => Slot::Done(Box::new(existing), false, None),
+            Err(AppError::Store(error)) => return Err(error.into()),
+            Err(error) => Slot::Refused(error),
+        };
+        Ok(())
     }
 
     /// Mark what was stored; those that were not.
@@ -355,7 +372,9 @@ impl App {
                     None => Err(AppError::NoFreeCode(0)),
                 },
                 Slot::Refused(error) => Err(error),
-                Slot::Pending(draft) => Err(AppError::NoFreeCode(draft.attempt())),
+                Slot::Pending(draft) | Slot::Waiting(draft, _) => {
+                    Err(AppError::NoFreeCode(draft.attempt()))
+                }
             });
         }
         Ok(results)

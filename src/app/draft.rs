@@ -40,7 +40,7 @@ impl Maker<'_> {
 }
 
 /// A checked request.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Draft {
     canonical: Canonical,
     /// Which of its codes it tries.
@@ -72,14 +72,7 @@ impl Draft {
         let mut note = |error| errors.push(error);
         let policy = &app.parts.policy;
 
-        let canonical = canonicalise(&request.original_url)
-            .map_err(|error| FieldError::new("original_url", error.code(), error))
-            .and_then(|canonical| {
-                target::check(&canonical, policy.private_targets)
-                    .map_err(|error| FieldError::new("original_url", error.code(), error))?;
-                Ok(canonical)
-            })
-            .map_err(&mut note);
+        let canonical = check_url(&request.original_url, policy.private_targets).map_err(&mut note);
         let custom = request
             .custom_code
             .as_deref()
@@ -268,6 +261,15 @@ fn check_anonymous_end(
         return Err(FieldError::new("expires_at", "expires-at-too-late", detail));
     }
     Ok(asked.or(Some(end)))
+}
+
+/// The canonical form of a URL that may be a target.
+pub(super) fn check_url(url: &str, private: bool) -> Result<Canonical, FieldError> {
+    let canonical =
+        canonicalise(url).map_err(|error| FieldError::new("original_url", error.code(), error))?;
+    target::check(&canonical, private)
+        .map_err(|error| FieldError::new("original_url", error.code(), error))?;
+    Ok(canonical)
 }
 
 pub(super) fn check_title(title: Option<&str>) -> Result<Option<String>, FieldError> {

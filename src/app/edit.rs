@@ -2,12 +2,12 @@
 
 use crate::account::{Act, Caller};
 use crate::app::draft::{
-    check_expiry, check_hit_limit, check_status, check_tags, check_title, kept_target,
+    check_expiry, check_hit_limit, check_status, check_tags, check_title, check_url, kept_target,
 };
 use crate::app::{App, AppError, Change, FieldError, Missing, ShownLink};
 use crate::clock::Timestamp;
-use crate::code::{WorkspaceId, canonicalise};
-use crate::link::{Link, Status, Strategy, target};
+use crate::code::WorkspaceId;
+use crate::link::{Link, Status, Strategy};
 use crate::store::LinkEdit;
 
 /// How often an edit is made again on a link that somebody else changed meanwhile.
@@ -121,10 +121,7 @@ impl App {
     }
 
     fn retarget(&self, edit: &mut LinkEdit, url: &str) -> Result<(), FieldError> {
-        let canonical = canonicalise(url)
-            .map_err(|error| FieldError::new("original_url", error.code(), error))?;
-        target::check(&canonical, self.parts.policy.private_targets)
-            .map_err(|error| FieldError::new("original_url", error.code(), error))?;
+        let canonical = check_url(url, self.parts.policy.private_targets)?;
         let hash = canonical.sha256();
         if hash != edit.canonical_hash && edit.strategy == Strategy::Deterministic {
             // The code no longer follows from the URL: from here on it is a code like one that

@@ -63,14 +63,18 @@ impl App {
     fn host_name(&self, name: &str) -> Result<String, AppError> {
         let refused = |detail: &str| FieldError::new("host", "host-invalid", detail);
         let name = name.strip_suffix('.').unwrap_or(name);
+        let shape = "a host is a name such as go.example.com, without a port";
+        // What ends a host in a URL, or stands around one.
+        if name.contains([':', '/', '?', '#', '[', '@']) {
+            return Err(refused(shape).into());
+        }
         // The rules for hosts are those of URLs.
         let canonical = canonicalise(&format!("https://{name}/"))
+            .and_then(|canonical| canonical.check_reachable().map(|()| canonical))
             .map_err(|error| refused(&error.to_string()))?;
         let host = canonical.host();
-        let alone = canonical.as_str() == format!("https://{host}/");
-        let named = host.contains('.') && !host.ends_with(|last: char| last.is_ascii_digit());
-        if !alone || !named || host.starts_with('[') || host.len() > 253 {
-            return Err(refused("a host is a name such as go.example.com, without a port").into());
+        if !host.contains('.') || host.ends_with(|last: char| last.is_ascii_digit()) {
+            return Err(refused(shape).into());
         }
         if host == self.parts.policy.public_url.host() {
             return Err(refused("this is the main host, which belongs to nobody alone").into());

@@ -32,6 +32,9 @@ pub(super) struct Args {
 #[derive(Debug, Subcommand)]
 enum What {
     /// Make a key and print it, this once
+    #[command(
+        after_help = "Example:\n  kurz key create ada@example.com --name deploy --scope create"
+    )]
     Create {
         /// Whose key
         email: String,
@@ -49,11 +52,13 @@ enum What {
         expires: Option<String>,
     },
     /// List an account's keys: number, beginning, scopes, workspace, end, last use, name
+    #[command(after_help = "Example:\n  kurz key list ada@example.com")]
     List {
         /// Whose keys
         email: String,
     },
     /// Take a key back
+    #[command(after_help = "Example:\n  kurz key revoke ada@example.com 3")]
     Revoke {
         /// Whose key
         email: String,

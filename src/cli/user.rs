@@ -30,6 +30,7 @@ pub(super) struct Args {
 #[derive(Debug, Subcommand)]
 enum What {
     /// Make an account; the password comes from a prompt or from stdin
+    #[command(after_help = "Example:\n  kurz user add ada@example.com --admin")]
     Add {
         /// The address to sign in with
         email: String,
@@ -41,28 +42,34 @@ enum What {
         name: String,
     },
     /// List all accounts, one a line: address, rights, state, name
+    #[command(after_help = "Example:\n  kurz user list")]
     List,
     /// Set a password; ends all sign-ins of the account
+    #[command(after_help = "Example:\n  kurz user passwd ada@example.com")]
     Passwd {
         /// The account's address
         email: String,
     },
     /// Let an account read and manage everything on the server
+    #[command(after_help = "Example:\n  kurz user promote ada@example.com")]
     Promote {
         /// The account's address
         email: String,
     },
     /// Refuse an account's sign-ins, tokens and keys
+    #[command(after_help = "Example:\n  kurz user disable eve@example.com")]
     Disable {
         /// The account's address
         email: String,
     },
     /// Take that back
+    #[command(after_help = "Example:\n  kurz user enable eve@example.com")]
     Enable {
         /// The account's address
         email: String,
     },
     /// Print an invitation for one address, good once and for 7 days
+    #[command(after_help = "Example:\n  kurz user invite eve@example.com")]
     Invite {
         /// Whom to invite
         email: String,

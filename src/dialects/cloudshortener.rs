@@ -39,7 +39,7 @@ pub(super) struct ShortenAnswer {
 }
 
 /// Make a link of one's own that counts against the links of the month.
-#[utoipa::path(post, path = "/v1/shorten", tag = "cloudshortener",
+#[utoipa::path(post, path = "/v1/shorten", tag = "cloudshortener", operation_id = "cloudshortener_shorten",
     request_body = ShortenBody,
     responses(
         (status = 200, description = "The link was made.", body = ShortenAnswer),

@@ -87,7 +87,7 @@ mod tests {
             assert_eq!(check(&canonical, false), expected, "{url}");
             let allowed = expected.or_else(|error| match error {
                 TargetError::PrivateAddress => Ok(()),
-                other @ TargetError::Unreachable(_) => Err(other),
+                TargetError::Unreachable(_) => Err(error),
             });
             assert_eq!(check(&canonical, true), allowed, "{url}");
         }

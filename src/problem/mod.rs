@@ -182,8 +182,9 @@ impl From<AppError> for Problem {
             AppError::NotFound(missing) => (StatusCode::NOT_FOUND, missing.code()),
             AppError::CodeTaken => (StatusCode::CONFLICT, "code-taken"),
             AppError::WorkspaceTaken => (StatusCode::CONFLICT, "workspace-taken"),
-            AppError::MainStays => (StatusCode::CONFLICT, "workspace-main"),
-            AppError::WorkspaceInUse => (StatusCode::CONFLICT, "workspace-in-use"),
+            AppError::MainStays | AppError::WorkspaceInUse => {
+                (StatusCode::CONFLICT, "workspace-in-use")
+            }
             AppError::HostTaken => (StatusCode::CONFLICT, "host-taken"),
             AppError::ChangedMeanwhile => (StatusCode::CONFLICT, "changed-meanwhile"),
             AppError::NotDeleted => (StatusCode::CONFLICT, "not-deleted"),

@@ -45,7 +45,17 @@ impl Front {
     fn route(&self, mut request: Request<Incoming>, host: String) -> FrontFuture {
         request.extensions_mut().insert(HostOfRequest(host));
         let answer = self.router.clone().call(request);
-        FrontFuture::Later(Box::pin(async move { Ok(answer.await?.map(AnswerBody::Any)) }))
+        // A task of its own: what has begun to change something ends, though its client goes away
+        // in the middle. Otherwise a change could be stored and the cache never told.
+        #[expect(
+            clippy::disallowed_methods,
+            reason = "the connection waits for it, and is tracked"
+        )]
+        let answer = tokio::spawn(answer);
+        FrontFuture::Later(Box::pin(async move {
+            let answer = answer.await.unwrap_or_else(|_| Ok(broken().into_response()));
+            Ok(answer?.map(AnswerBody::Any))
+        }))
     }
 }
 
@@ -77,6 +87,12 @@ impl Service<Request<Incoming>> for Front {
             }
         }
     }
+}
+
+/// A task that ended without an answer; the router turns panics into answers, so this is none.
+fn broken() -> Problem {
+    let detail = "Something went wrong on the server. It has been logged.";
+    Problem::new(StatusCode::INTERNAL_SERVER_ERROR, "internal-error", detail)
 }
 
 fn refuse(error: HostError) -> FrontFuture {

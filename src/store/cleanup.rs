@@ -111,10 +111,10 @@ impl Store {
     }
 }
 
-/// The rows of all steps after the fence.
+/// The rows of all steps after the fence that read something back.
 fn read_touched(rows: &[Vec<Row>]) -> Result<Vec<Touched>, Error> {
     let read = |row: &Row| {
         Ok(Touched { workspace: row.text(0)?.to_owned(), code: row.text(1)?.to_owned() })
     };
-    rows.iter().skip(1).flatten().map(read).collect()
+    rows.iter().skip(1).flatten().filter(|row| !row.0.is_empty()).map(read).collect()
 }

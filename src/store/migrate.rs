@@ -66,8 +66,10 @@ pub(crate) fn migrate_sqlite(db: &mut Connection, path: &Path) -> Result<Applied
 pub(crate) async fn migrate_postgres(client: &mut Client) -> Result<Applied, Error> {
     let failed = |error| postgres::failed(&error);
     let tx = client.transaction().await.map_err(failed)?;
-    // Held to the end of the transaction; others wait longer than one statement may take.
-    tx.batch_execute("set local statement_timeout = 0").await.map_err(failed)?;
+    // The lock is held to the end of the transaction; others wait longer than one statement may
+    // take. That a table is there already is no news.
+    let session = "set local statement_timeout = 0; set local client_min_messages = warning";
+    tx.batch_execute(session).await.map_err(failed)?;
     tx.execute("select pg_advisory_xact_lock($1)", &[&ADVISORY_LOCK]).await.map_err(failed)?;
     tx.batch_execute(HISTORY).await.map_err(failed)?;
     let history = history_postgres(tx.client()).await.map_err(failed)?;

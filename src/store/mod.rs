@@ -139,7 +139,17 @@ fn name_file(path: &Path, error: Error) -> Error {
 /// Held while a server serves from an SQLite file: hit counters live in the serving process, so
 /// there must be one only.
 #[derive(Debug)]
-pub struct ServeLock(#[expect(dead_code, reason = "held for its lock")] Option<File>);
+pub struct ServeLock(Option<File>);
+
+impl Drop for ServeLock {
+    fn drop(&mut self) {
+        // Closing the file is not enough: a child process that is just being started holds a copy
+        // of it until it runs its own program.
+        if let Some(Err(error)) = self.0.as_ref().map(File::unlock) {
+            tracing::warn!(%error, "the lock file could not be unlocked");
+        }
+    }
+}
 
 impl ServeLock {
     /// Take the lock, or say who has to stop first.

@@ -3,16 +3,19 @@
 
 use std::collections::HashMap;
 use std::error::Error as StdError;
-use std::pin::pin;
+use std::future::poll_fn;
+use std::pin::{Pin, pin};
 use std::time::Duration;
 
 use bytes::{BufMut, BytesMut};
-use deadpool_postgres::{Manager, ManagerConfig, Object, Pool, RecyclingMethod, Runtime};
+use deadpool_postgres::{Connect, Manager, ManagerConfig, Object, Pool, RecyclingMethod, Runtime};
 use futures_util::future::try_join_all;
+use tokio::runtime::Handle;
+use tokio::task::JoinHandle;
 use tokio_postgres::binary_copy::BinaryCopyInWriter;
 use tokio_postgres::error::SqlState;
 use tokio_postgres::types::{IsNull, ToSql, Type};
-use tokio_postgres::{Config, NoTls, Statement};
+use tokio_postgres::{Client, Config, NoTls, Statement};
 
 use crate::clock::Timestamp;
 use crate::store::Error;
@@ -33,7 +36,8 @@ pub(crate) struct Postgres {
 }
 
 impl Postgres {
-    /// Prepare a pool; nothing is connected yet.
+    /// Prepare a pool; nothing is connected yet. Its connections live on the runtime that calls
+    /// this.
     pub(crate) fn pool(url: &str, size: usize, statement_timeout: Duration) -> Result<Self, Error> {
         let mut config: Config = url.parse().map_err(|error| {
             Error::Open(format!("the PostgreSQL address (KURZ_STORE) is not valid: {error}"))
@@ -50,7 +54,8 @@ impl Postgres {
             config.application_name("kurz");
         }
         let recycling = ManagerConfig { recycling_method: RecyclingMethod::Fast };
-        let pool = Pool::builder(Manager::from_config(config, NoTls, recycling))
+        let connect = AtHome(Handle::current());
+        let pool = Pool::builder(Manager::from_connect(config, connect, recycling))
             .max_size(size)
             .runtime(Runtime::Tokio1)
             .wait_timeout(Some(CONNECT))
@@ -62,10 +67,7 @@ impl Postgres {
 
     /// A connection of one's own, for what is no prepared statement: migrations.
     pub(crate) async fn connection(&self) -> Result<Object, Error> {
-        self.pool.get().await.map_err(|error| {
-            let cause = error.source().map(|cause| format!(": {cause}")).unwrap_or_default();
-            Error::Unavailable(format!("{error}{cause}"))
-        })
+        self.pool.get().await.map_err(|error| Error::Unavailable(cause(&error)))
     }
 
     pub(crate) async fn find(&self, sql: Sql, params: &[Value<'_>]) -> Result<Option<Row>, Error> {
@@ -122,6 +124,36 @@ async fn stream_rows(client: &mut Object, load: &Load) -> Result<(), tokio_postg
     }
     writer.finish().await?;
     transaction.commit().await
+}
+
+/// Opens connections on one runtime, whoever asks for them. Each worker of the server has a runtime
+/// of its own, and the first to end would take its connections with it, under the requests that
+/// the others still have in flight.
+struct AtHome(Handle);
+
+type Connecting<'a> = Pin<
+    Box<dyn Future<Output = Result<(Client, JoinHandle<()>), tokio_postgres::Error>> + Send + 'a>,
+>;
+
+impl Connect for AtHome {
+    fn connect(&self, config: &Config) -> Connecting<'_> {
+        let config = config.clone();
+        Box::pin(async move {
+            let mut connecting = pin!(config.connect(NoTls));
+            let (client, connection) = poll_fn(|context| {
+                // A socket belongs to the runtime in which it was made.
+                let _inside = self.0.enter();
+                connecting.as_mut().poll(context)
+            })
+            .await?;
+            let driver = self.0.spawn(async move {
+                if let Err(error) = connection.await {
+                    tracing::warn!(error = cause(&error), "a connection to PostgreSQL broke");
+                }
+            });
+            Ok((client, driver))
+        })
+    }
 }
 
 async fn run_steps(client: &mut Object, steps: &[Step]) -> Result<Outcome, tokio_postgres::Error> {
@@ -201,10 +233,18 @@ fn lost_a_race(error: &tokio_postgres::Error) -> bool {
     )
 }
 
+/// What an error comes down to: those around it say little more than that there was one.
+fn cause(error: &(dyn StdError + 'static)) -> String {
+    let mut cause = error;
+    while let Some(deeper) = cause.source() {
+        cause = deeper;
+    }
+    cause.to_string()
+}
+
 /// Sort an error by what its caller can do about it.
 pub(crate) fn failed(error: &tokio_postgres::Error) -> Error {
-    let cause = error.source().map(|cause| format!(": {cause}")).unwrap_or_default();
-    let text = format!("{error}{cause}");
+    let text = cause(error);
     let Some(state) = error.code() else {
         // Without a state the server said nothing: the connection broke.
         let broke =

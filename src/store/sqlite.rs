@@ -152,9 +152,9 @@ impl Readers {
 /// The one that writes.
 struct Writer<'db> {
     db: &'db Connection,
-    /// By the address of their text, which is a constant: the connection's own cache would hash
+    /// By the place of their text, which is a constant: the connection's own cache would hash
     /// the whole text at every step.
-    statements: HashMap<*const u8, Statement<'db>>,
+    statements: HashMap<(*const u8, usize), Statement<'db>>,
 }
 
 /// Why a transaction was rolled back.
@@ -256,11 +256,12 @@ impl<'db> Writer<'db> {
     }
 
     fn run_step(&mut self, step: &Step) -> rusqlite::Result<Vec<Row>> {
-        let statement = match self.statements.entry(step.sql.text().as_ptr()) {
+        let text = step.sql.text();
+        let statement = match self.statements.entry((text.as_ptr(), text.len())) {
             Entry::Occupied(prepared) => prepared.into_mut(),
             Entry::Vacant(free) => {
                 let flags = PrepFlags::SQLITE_PREPARE_PERSISTENT;
-                free.insert(self.db.prepare_with_flags(step.sql.text(), flags)?)
+                free.insert(self.db.prepare_with_flags(text, flags)?)
             }
         };
         if statement.column_count() > 0 {
@@ -344,5 +345,79 @@ impl ToSql for Value<'_> {
             Value::Text(text) => ValueRef::Text(text.as_bytes()),
             Value::Blob(blob) => ValueRef::Blob(blob),
         }))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const PUT: Sql = Sql::constant("insert into t (id) values ($1) on conflict do nothing");
+    const PUT_OR_FAIL: Sql = Sql::constant("insert into t (id) values ($1)");
+    const TAKE: Sql = Sql::constant("delete from t where id = $1 returning id");
+
+    fn put(id: i64) -> Step {
+        Step::new(PUT, [Value::Int(id)])
+    }
+
+    /// The answers to batches that are written as one group, and the ids that are there afterwards.
+    fn write_together(batches: Vec<Vec<Step>>) -> (Vec<Result<Outcome, String>>, Vec<i64>) {
+        let db = Connection::open_in_memory().unwrap();
+        db.execute_batch("create table t (id integer primary key)").unwrap();
+        let (mut group, mut answers) = (Vec::new(), Vec::new());
+        for steps in batches {
+            let (reply, answer) = oneshot::channel();
+            group.push(Job { steps, reply });
+            answers.push(answer);
+        }
+        Writer::new(&db).write_group(&mut group);
+        let told = |mut answer: oneshot::Receiver<Result<Outcome, Error>>| {
+            answer.try_recv().unwrap().map_err(|error| error.to_string())
+        };
+        let answers = answers.into_iter().map(told).collect();
+        let mut ids = db.prepare("select id from t order by id").unwrap();
+        let ids = ids.query_map([], |row| row.get(0)).unwrap().map(Result::unwrap).collect();
+        (answers, ids)
+    }
+
+    #[test]
+    fn a_batch_that_is_undone_leaves_the_others_of_its_group_standing() {
+        let fail = || Step::new(PUT_OR_FAIL, [Value::Int(1)]);
+        let (answers, ids) = write_together(vec![
+            vec![put(1)],
+            vec![put(2), put(1).or_undo()],
+            vec![put(3), fail()],
+            vec![fail()],
+            vec![Step::new(TAKE, [Value::Int(9)]).or_undo()],
+            vec![put(4), put(1), put(5)],
+        ]);
+        let (row, none) = (vec![Row(Vec::new())], Vec::new());
+        assert_eq!(answers[0], Ok(Outcome::Done(vec![row.clone()])));
+        assert_eq!(answers[1], Ok(Outcome::Undone(vec![1])));
+        assert!(answers[2].is_err() && answers[2] == answers[3], "{answers:?}");
+        assert_eq!(answers[4], Ok(Outcome::Undone(vec![0])));
+        assert_eq!(answers[5], Ok(Outcome::Done(vec![row.clone(), none, row])));
+        assert_eq!(ids, [1, 4, 5]);
+    }
+
+    #[test]
+    fn a_statement_that_fails_alone_does_not_undo_its_group() {
+        let (answers, ids) = write_together(vec![
+            vec![put(1)],
+            vec![Step::new(PUT_OR_FAIL, [Value::Int(1)])],
+            vec![put(2)],
+        ]);
+        assert!(answers[1].is_err());
+        assert_eq!(ids, [1, 2]);
+    }
+
+    #[test]
+    fn rows_that_are_read_back_are_told_from_rows_that_changed() {
+        let take = Step::new(TAKE, [Value::Int(1)]);
+        let (answers, ids) = write_together(vec![vec![put(1), take, put(2)]]);
+        let read = vec![Row(vec![Value::Int(1)])];
+        let changed = vec![Row(Vec::new())];
+        assert_eq!(answers, [Ok(Outcome::Done(vec![changed.clone(), read, changed]))]);
+        assert_eq!(ids, [2]);
     }
 }

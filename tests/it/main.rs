@@ -18,6 +18,7 @@ mod durability;
 mod harness;
 mod links;
 mod lives;
+mod outage;
 mod people;
 mod redirects;
 mod start_errors;

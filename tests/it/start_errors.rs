@@ -139,7 +139,6 @@ fn a_bad_setting_is_named_and_nothing_is_made() {
         ("KURZ_COUNTER_SCRAMBLE", "rot13"),
         ("KURZ_CACHE_BYTES", "1"),
         ("KURZ_LOG_FORMAT", "xml"),
-        ("KURZ_OPEN", "perhaps"),
         ("KURZ_NO_SUCH_THING", "1"),
     ];
     for (setting, value) in table {

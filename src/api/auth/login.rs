@@ -24,7 +24,7 @@ pub(crate) struct LoginBody {
 }
 
 /// Sign in.
-#[utoipa::path(post, path = "/api/v1/auth/login", tag = "account", security(()),
+#[utoipa::path(post, path = "/api/v1/auth/login", tag = "account", operation_id = "log_in", security(()),
     request_body = LoginBody,
     responses((status = 200, description = "Signed in.", body = SessionBody), Problems))]
 pub(crate) async fn login(

@@ -10,7 +10,7 @@ use crate::app::App;
 use crate::problem::{Problem, Problems};
 
 /// Sign out everywhere: no token issued so far is good any more. API keys stay.
-#[utoipa::path(post, path = "/api/v1/auth/logout", tag = "account",
+#[utoipa::path(post, path = "/api/v1/auth/logout", tag = "account", operation_id = "log_out",
     responses((status = 204, description = "Signed out."), Problems))]
 pub(crate) async fn logout(
     State(app): State<Arc<App>>,

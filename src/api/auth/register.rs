@@ -30,7 +30,7 @@ pub(crate) struct RegisterBody {
 }
 
 /// Make an account and sign in.
-#[utoipa::path(post, path = "/api/v1/auth/register", tag = "account", security(()),
+#[utoipa::path(post, path = "/api/v1/auth/register", tag = "account", operation_id = "register", security(()),
     request_body = RegisterBody,
     responses(
         (status = 201, description = "The account was made.", body = SessionBody),

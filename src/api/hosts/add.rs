@@ -24,6 +24,7 @@ pub(crate) struct NewHostBody {
 
 /// Give a host to a workspace. Its links answer there from then on.
 #[utoipa::path(post, path = "/api/v1/workspaces/{workspace}/hosts", tag = "hosts",
+    operation_id = "add_host",
     params(("workspace" = String, Path, description = "The workspace's id.")),
     request_body = NewHostBody,
     responses(

@@ -20,6 +20,7 @@ pub(crate) struct HostList {
 
 /// List the hosts of a workspace.
 #[utoipa::path(get, path = "/api/v1/workspaces/{workspace}/hosts", tag = "hosts",
+    operation_id = "list_hosts",
     params(("workspace" = String, Path, description = "The workspace's id.")),
     responses((status = 200, description = "Its hosts, oldest first.", body = HostList),
         Problems))]

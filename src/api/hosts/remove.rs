@@ -12,6 +12,7 @@ use crate::problem::{Problem, Problems};
 
 /// Take a host from a workspace. Its links go on at their other addresses.
 #[utoipa::path(delete, path = "/api/v1/workspaces/{workspace}/hosts/{host}", tag = "hosts",
+    operation_id = "remove_host",
     params(
         ("workspace" = String, Path, description = "The workspace's id."),
         ("host" = String, Path, description = "The host's name."),

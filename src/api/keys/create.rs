@@ -41,7 +41,7 @@ pub(crate) struct FreshKeyBody {
 }
 
 /// Make an API key. It takes the token of a sign-in; the key is shown this once.
-#[utoipa::path(post, path = "/api/v1/keys", tag = "keys", request_body = NewKeyBody,
+#[utoipa::path(post, path = "/api/v1/keys", tag = "keys", operation_id = "create_key", request_body = NewKeyBody,
     responses((status = 201, description = "The key was made.", body = FreshKeyBody), Problems))]
 pub(crate) async fn create(
     State(app): State<Arc<App>>,

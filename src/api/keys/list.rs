@@ -18,7 +18,7 @@ pub(crate) struct KeyList {
 }
 
 /// List one's API keys: at most 100.
-#[utoipa::path(get, path = "/api/v1/keys", tag = "keys",
+#[utoipa::path(get, path = "/api/v1/keys", tag = "keys", operation_id = "list_keys",
     responses((status = 200, description = "The keys, oldest first.", body = KeyList), Problems))]
 pub(crate) async fn list(
     State(app): State<Arc<App>>,

@@ -12,7 +12,7 @@ use crate::app::App;
 use crate::problem::{Problem, Problems};
 
 /// Take an API key back. It is refused from then on.
-#[utoipa::path(delete, path = "/api/v1/keys/{id}", tag = "keys",
+#[utoipa::path(delete, path = "/api/v1/keys/{id}", tag = "keys", operation_id = "revoke_key",
     params(("id" = i64, Path, description = "The key's number.")),
     responses((status = 204, description = "Taken back."), Problems))]
 pub(crate) async fn revoke(

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use crate::api::identity::Identified;
-use crate::api::input::{BULK_BYTES, Json, Names};
+use crate::api::input::{BULK_BYTES, Json, Names, Object};
 use crate::api::links::{LinkBody, NewLinkBody};
 use crate::app::{App, AppError, Created, LinkRequest};
 use crate::problem::{Problem, Problems};
@@ -22,7 +22,8 @@ const MOST: usize = 1000;
 pub(crate) struct BulkBody {
     /// Up to 1,000 of them.
     #[schema(max_items = 1000, min_items = 1)]
-    links: Vec<NewLinkBody>,
+    #[schema(value_type = Vec<NewLinkBody>)]
+    links: Vec<Object<NewLinkBody>>,
     /// All or none: if one is refused, nothing is stored and the answer is 422.
     atomic: Option<bool>,
 }
@@ -45,6 +46,7 @@ pub(crate) struct BulkResult {
 
 /// Make up to 1,000 links in one transaction.
 #[utoipa::path(post, path = "/api/v1/workspaces/{workspace}/links/bulk", tag = "links",
+    operation_id = "create_links",
     params(("workspace" = String, Path, description = "The workspace's id.")),
     request_body = BulkBody,
     responses(
@@ -67,7 +69,8 @@ pub(crate) async fn bulk(
         return Err(Problem::new(StatusCode::PAYLOAD_TOO_LARGE, "bulk-too-large", detail));
     }
     let atomic = body.atomic.unwrap_or(false);
-    let requests: Vec<LinkRequest> = body.links.into_iter().map(LinkRequest::from).collect();
+    let requests: Vec<LinkRequest> =
+        body.links.into_iter().map(|Object(link)| link.into()).collect();
     let results = app.create_links(&caller, &workspace, &requests, atomic).await?;
     Ok(axum::Json(BulkAnswer { results: results.into_iter().map(BulkResult::from).collect() }))
 }

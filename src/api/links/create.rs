@@ -15,7 +15,8 @@ use crate::problem::{Problem, Problems};
 
 /// Make a link in the workspace `main`. Without a credential it lives for some hours, and
 /// `claim_token` makes it one's own after signing in.
-#[utoipa::path(post, path = "/api/v1/links", tag = "links", request_body = NewLinkBody,
+#[utoipa::path(post, path = "/api/v1/links", tag = "links",
+    operation_id = "create_link_in_main", request_body = NewLinkBody,
     security((), ("bearer" = [])),
     responses(
         (status = 201, description = "The link was made.", body = CreatedBody),
@@ -34,6 +35,7 @@ pub(crate) async fn create_in_main(
 
 /// Make a link in a workspace.
 #[utoipa::path(post, path = "/api/v1/workspaces/{workspace}/links", tag = "links",
+    operation_id = "create_link",
     params(("workspace" = String, Path, description = "The workspace's id.")),
     request_body = NewLinkBody,
     responses(

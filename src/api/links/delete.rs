@@ -12,6 +12,7 @@ use crate::problem::{Problem, Problems};
 
 /// Delete a link. It stops redirecting at once and can be restored.
 #[utoipa::path(delete, path = "/api/v1/workspaces/{workspace}/links/{code}", tag = "links",
+    operation_id = "delete_link",
     params(
         ("workspace" = String, Path, description = "The workspace's id."),
         ("code" = String, Path, description = "The link's code."),

@@ -48,6 +48,7 @@ pub(crate) struct EditBody {
 
 /// Change a link. Its code stays.
 #[utoipa::path(patch, path = "/api/v1/workspaces/{workspace}/links/{code}", tag = "links",
+    operation_id = "edit_link",
     params(
         ("workspace" = String, Path, description = "The workspace's id."),
         ("code" = String, Path, description = "The link's code."),

@@ -50,6 +50,7 @@ pub(crate) struct LinkList {
 
 /// List the links of a workspace.
 #[utoipa::path(get, path = "/api/v1/workspaces/{workspace}/links", tag = "links",
+    operation_id = "list_links",
     params(("workspace" = String, Path, description = "The workspace's id."), ListParams),
     responses((status = 200, description = "A page of links.", body = LinkList), Problems))]
 pub(crate) async fn list(

@@ -12,6 +12,7 @@ use crate::problem::{Problem, Problems};
 
 /// Restore a deleted link.
 #[utoipa::path(post, path = "/api/v1/workspaces/{workspace}/links/{code}/restore", tag = "links",
+    operation_id = "restore_link",
     params(
         ("workspace" = String, Path, description = "The workspace's id."),
         ("code" = String, Path, description = "The link's code."),

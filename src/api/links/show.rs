@@ -12,6 +12,7 @@ use crate::problem::{Problem, Problems};
 
 /// Look at a link.
 #[utoipa::path(get, path = "/api/v1/workspaces/{workspace}/links/{code}", tag = "links",
+    operation_id = "show_link",
     params(
         ("workspace" = String, Path, description = "The workspace's id."),
         ("code" = String, Path, description = "The link's code."),

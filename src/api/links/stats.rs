@@ -29,6 +29,7 @@ pub(crate) struct LinkStats {
 
 /// The counts of a link.
 #[utoipa::path(get, path = "/api/v1/workspaces/{workspace}/links/{code}/stats", tag = "links",
+    operation_id = "link_stats",
     params(
         ("workspace" = String, Path, description = "The workspace's id."),
         ("code" = String, Path, description = "The link's code."),

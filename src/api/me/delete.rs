@@ -23,7 +23,7 @@ pub(crate) struct LeaveBody {
 
 /// Delete one's account with its keys and memberships. Its links in `main` are deleted; links in
 /// other workspaces belong to those and stay.
-#[utoipa::path(delete, path = "/api/v1/me", tag = "account", request_body = LeaveBody,
+#[utoipa::path(delete, path = "/api/v1/me", tag = "account", operation_id = "delete_me", request_body = LeaveBody,
     responses((status = 204, description = "Deleted."), Problems))]
 pub(crate) async fn delete(
     State(app): State<Arc<App>>,

@@ -25,7 +25,7 @@ pub(crate) struct PasswordBody {
 }
 
 /// Change the password. No token issued so far is good any more; the answer holds a new one.
-#[utoipa::path(patch, path = "/api/v1/me/password", tag = "account", request_body = PasswordBody,
+#[utoipa::path(patch, path = "/api/v1/me/password", tag = "account", operation_id = "change_password", request_body = PasswordBody,
     responses((status = 200, description = "Changed.", body = SessionBody), Problems))]
 pub(crate) async fn password(
     State(app): State<Arc<App>>,

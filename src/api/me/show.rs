@@ -10,7 +10,7 @@ use crate::app::App;
 use crate::problem::{Problem, Problems};
 
 /// Look at one's own account.
-#[utoipa::path(get, path = "/api/v1/me", tag = "account",
+#[utoipa::path(get, path = "/api/v1/me", tag = "account", operation_id = "show_me",
     responses((status = 200, description = "The account.", body = UserBody), Problems))]
 pub(crate) async fn show(
     State(app): State<Arc<App>>,

@@ -25,7 +25,7 @@ pub(crate) struct NewMemberBody {
 }
 
 /// Let somebody who has an account into a workspace.
-#[utoipa::path(post, path = "/api/v1/workspaces/{workspace}/members", tag = "members",
+#[utoipa::path(post, path = "/api/v1/workspaces/{workspace}/members", tag = "members", operation_id = "add_member",
     params(("workspace" = String, Path, description = "The workspace's id.")),
     request_body = NewMemberBody,
     responses(

@@ -21,7 +21,7 @@ pub(crate) struct EditMemberBody {
 }
 
 /// Give a member another role. The last administrator stays one.
-#[utoipa::path(patch, path = "/api/v1/workspaces/{workspace}/members/{email}", tag = "members",
+#[utoipa::path(patch, path = "/api/v1/workspaces/{workspace}/members/{email}", tag = "members", operation_id = "edit_member",
     params(
         ("workspace" = String, Path, description = "The workspace's id."),
         ("email" = String, Path, description = "The member's address."),

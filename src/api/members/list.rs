@@ -33,7 +33,7 @@ pub(crate) struct MemberList {
 }
 
 /// List the members of a workspace.
-#[utoipa::path(get, path = "/api/v1/workspaces/{workspace}/members", tag = "members",
+#[utoipa::path(get, path = "/api/v1/workspaces/{workspace}/members", tag = "members", operation_id = "list_members",
     params(("workspace" = String, Path, description = "The workspace's id."), MemberParams),
     responses((status = 200, description = "A page of members.", body = MemberList), Problems))]
 pub(crate) async fn list(

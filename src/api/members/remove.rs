@@ -11,7 +11,7 @@ use crate::app::App;
 use crate::problem::{Problem, Problems};
 
 /// Put a member out. Everybody may leave by themselves, but for the last administrator.
-#[utoipa::path(delete, path = "/api/v1/workspaces/{workspace}/members/{email}", tag = "members",
+#[utoipa::path(delete, path = "/api/v1/workspaces/{workspace}/members/{email}", tag = "members", operation_id = "remove_member",
     params(
         ("workspace" = String, Path, description = "The workspace's id."),
         ("email" = String, Path, description = "The member's address."),

@@ -30,6 +30,7 @@ pub(crate) struct NewWorkspaceBody {
 
 /// Make a workspace.
 #[utoipa::path(post, path = "/api/v1/workspaces", tag = "workspaces",
+    operation_id = "create_workspace",
     request_body = NewWorkspaceBody,
     responses(
         (status = 201, description = "The workspace was made.", body = WorkspaceBody),

@@ -12,6 +12,7 @@ use crate::problem::{Problem, Problems};
 
 /// Remove a workspace. Its links must have been deleted first.
 #[utoipa::path(delete, path = "/api/v1/workspaces/{workspace}", tag = "workspaces",
+    operation_id = "delete_workspace",
     params(("workspace" = String, Path, description = "The workspace's id.")),
     responses(
         (status = 204, description = "Removed."),

@@ -29,6 +29,7 @@ pub(crate) struct EditWorkspaceBody {
 
 /// Change a workspace.
 #[utoipa::path(patch, path = "/api/v1/workspaces/{workspace}", tag = "workspaces",
+    operation_id = "edit_workspace",
     params(("workspace" = String, Path, description = "The workspace's id.")),
     request_body = EditWorkspaceBody,
     responses((status = 200, description = "The changed workspace.", body = WorkspaceBody),

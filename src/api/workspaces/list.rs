@@ -33,7 +33,8 @@ pub(crate) struct WorkspaceList {
 }
 
 /// List the workspaces.
-#[utoipa::path(get, path = "/api/v1/workspaces", tag = "workspaces", params(ListParams),
+#[utoipa::path(get, path = "/api/v1/workspaces", tag = "workspaces",
+    operation_id = "list_workspaces", params(ListParams),
     responses((status = 200, description = "A page of workspaces.", body = WorkspaceList),
         Problems))]
 pub(crate) async fn list(

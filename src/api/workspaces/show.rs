@@ -12,6 +12,7 @@ use crate::problem::{Problem, Problems};
 
 /// Look at a workspace.
 #[utoipa::path(get, path = "/api/v1/workspaces/{workspace}", tag = "workspaces",
+    operation_id = "show_workspace",
     params(("workspace" = String, Path, description = "The workspace's id.")),
     responses((status = 200, description = "The workspace.", body = WorkspaceBody), Problems))]
 pub(crate) async fn show(

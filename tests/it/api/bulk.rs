@@ -192,10 +192,12 @@ async fn a_batch_has_bounds(kind: Kind) {
     let path = format!("{}/bulk", links::path("fresh"));
     let link = json!({ "original_url": "https://example.com/" });
     let none: [Value; 0] = [];
-    http.post(&path, &json!({ "links": none })).await.expect_problem(422, "bulk-size");
+    http.post(&path, &json!({ "links": none })).await.expect_problem(422, "bulk-empty");
     let many = vec![link.clone(); 1001];
-    http.post(&path, &json!({ "links": many })).await.expect_problem(413, "bulk-size");
-    let large = json!({ "links": [{ "original_url": "https://example.com/", "title": "x".repeat(1 << 20) }] });
+    http.post(&path, &json!({ "links": many })).await.expect_problem(413, "bulk-too-large");
+    let mut large = link.clone();
+    large["title"] = json!("x".repeat(1 << 20));
+    let large = json!({ "links": [large] });
     http.post(&path, &large).await.expect_problem(413, "body-too-large");
     for body in [
         json!({}),
@@ -216,7 +218,10 @@ async fn batches_that_meet_make_each_link_once(kind: Kind) {
     let batch = |turn: usize| -> Vec<Value> {
         let mut links: Vec<Value> = (0..60)
             .map(|n| match n % 3 {
-                0 => json!({ "original_url": format!("https://example.com/{n}"), "custom_code": format!("code{n}") }),
+                0 => json!({
+                    "original_url": format!("https://example.com/{n}"),
+                    "custom_code": format!("code{n}"),
+                }),
                 _ => json!({ "original_url": format!("https://example.com/{n}") }),
             })
             .collect();

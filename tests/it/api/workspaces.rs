@@ -22,7 +22,7 @@ async fn a_fresh_store_has_one_workspace_called_main(kind: Kind) {
         "created_at": NOON.to_rfc3339(), "updated_at": NOON.to_rfc3339(),
     });
     assert_eq!(list, json!({ "workspaces": [main], "next_cursor": null }));
-    http.delete("/api/v1/workspaces/main").await.expect_problem(409, "workspace-main");
+    http.delete("/api/v1/workspaces/main").await.expect_problem(409, "workspace-in-use");
     http.post("/api/v1/workspaces", &json!({ "id": "main" }))
         .await
         .expect_problem(409, "workspace-taken");

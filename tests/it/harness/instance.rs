@@ -68,21 +68,27 @@ impl Home {
 
     /// Run statements behind kurz's back, as an operator or a job of another version would.
     pub(crate) async fn execute(&self, sql: &str) {
-        match &self.database {
-            Some(database) => {
-                let connected = tokio_postgres::connect(database.url(), tokio_postgres::NoTls);
-                let (client, connection) = connected.await.unwrap();
-                tokio::runtime::Handle::current().spawn(connection);
-                client.batch_execute(sql).await.unwrap();
-            }
-            None => {
-                let db = rusqlite::Connection::open(self.sqlite_file()).unwrap();
-                db.busy_timeout(std::time::Duration::from_secs(10)).unwrap();
-                db.execute_batch(sql).unwrap();
-            }
+        if let Some(database) = &self.database {
+            let connected = tokio_postgres::connect(database.url(), tokio_postgres::NoTls);
+            let (client, connection) = connected.await.unwrap();
+            tokio::runtime::Handle::current().spawn(connection);
+            client.batch_execute(sql).await.unwrap();
+        } else {
+            let db = rusqlite::Connection::open(self.sqlite_file()).unwrap();
+            db.busy_timeout(std::time::Duration::from_secs(10)).unwrap();
+            db.execute_batch(sql).unwrap();
         }
     }
 }
+
+/// On a busy machine a test may be slow between two requests, and its connections must not be closed
+/// under it; nor should each test open more connections to the database than it needs.
+const PATIENT: [(&str, &str); 4] = [
+    ("KURZ_HEADER_TIMEOUT", "10m"),
+    ("KURZ_BODY_TIMEOUT", "10m"),
+    ("KURZ_STATEMENT_TIMEOUT", "1m"),
+    ("KURZ_POOL_SIZE", "4"),
+];
 
 /// A `kurz serve --open` process.
 pub(crate) struct Served {
@@ -100,7 +106,7 @@ impl Served {
     pub(crate) fn start_with(kind: Kind, settings: &[(&str, &str)]) -> Self {
         let home = Arc::new(Home::new(kind));
         let mut program = Program::serve(&["--open"]).env("KURZ_STORE", &home.store());
-        for (name, value) in settings {
+        for (name, value) in PATIENT.iter().chain(settings) {
             program = program.env(name, value);
         }
         let process = program.start();
@@ -187,7 +193,8 @@ impl Staged {
             ("KURZ_THREADS", "2".to_owned()),
         ];
         let fixed = fixed.into_iter().map(|(name, value)| (name.to_owned(), value));
-        let given = settings.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
+        let given = PATIENT.iter().chain(settings);
+        let given = given.map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
         let nowhere = tempfile::tempdir().unwrap();
         let config = Config::load(&Overrides::default(), fixed.chain(given), nowhere.path());
         let config = config.unwrap();

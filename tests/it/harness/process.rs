@@ -7,6 +7,7 @@ use std::fmt::Write as _;
 use std::io::{BufRead, BufReader, Read, Write as _};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Output, Stdio};
+use std::sync::mpsc::{RecvTimeoutError, sync_channel};
 use std::sync::{Arc, Condvar, Mutex};
 use std::thread;
 use std::time::Duration;
@@ -66,8 +67,18 @@ impl Program {
         // From another thread, since the program may answer before it has read everything. A program
         // that ends without reading closes the pipe: its answer says what became of it.
         let writer = thread::spawn(move || drop(stdin.write_all(input.as_bytes())));
+        // A program that should end and does not must not hold up all tests.
+        let (done, wait) = sync_channel::<()>(1);
+        let pid = Pid::from_child(&child);
+        let watch = thread::spawn(move || {
+            let late = wait.recv_timeout(PATIENCE) == Err(RecvTimeoutError::Timeout);
+            late.then(|| kill_process(pid, Signal::KILL))
+        });
         let output = child.wait_with_output().unwrap();
+        drop(done);
         writer.join().unwrap();
+        let late = watch.join().unwrap().is_some();
+        assert!(!late, "the program did not end within {PATIENCE:?}: {output:?}");
         output
     }
 

@@ -17,6 +17,7 @@ on_both_databases!(
     head_uses_no_hit,
     a_link_and_a_workspace_and_the_server_each_have_a_limit,
     a_limit_can_be_raised_and_lowered_under_way,
+    a_limit_holds_though_memory_forgets_the_link,
 );
 
 async fn limited(http: &Http, limit: i64) -> Value {
@@ -100,7 +101,7 @@ async fn used_hits_survive_a_restart(kind: Kind) {
         );
     }
     kurz.http().get(&path).await.expect(429);
-    kurz.clock.advance(Duration::from_secs(20 * 86_400));
+    kurz.clock.advance(Duration::from_hours(20 * 24));
     kurz.http().get(&path).await.expect(302);
     kurz.stop().await;
 }
@@ -179,5 +180,35 @@ async fn a_limit_can_be_raised_and_lowered_under_way(kind: Kind) {
     assert_eq!(kurz.clock.now(), NOON);
     let kurz = kurz.restart().await;
     assert_eq!(links::show(&kurz.http(), &link).await["hits_this_month"], 5);
+    kurz.stop().await;
+}
+
+async fn a_limit_holds_though_memory_forgets_the_link(kind: Kind) {
+    let kurz = Staged::start_with(kind, &[("KURZ_CACHE_BYTES", "1MiB")]).await;
+    let http = kurz.http();
+    let link = limited(&http, 5).await;
+    // Each takes 8 KB: all of them do not fit.
+    let large =
+        |n: usize| json!({ "original_url": format!("https://example.com/{n}/{:08000}", 0) });
+    let mut others = Vec::new();
+    for half in [0..100, 100..200] {
+        let batch: Vec<Value> = half.map(large).collect();
+        let path = format!("{}/bulk", links::path("team"));
+        let answer = http.post(&path, &json!({ "links": batch })).await.expect(200).json();
+        let made = answer["results"].as_array().unwrap().iter();
+        others.extend(made.map(|result| links::short_path(&result["link"])));
+    }
+    let mut served = 0;
+    for _ in 0..10 {
+        served += usize::from(http.get(&links::short_path(&link)).await.status == 302);
+        for some in others.chunks(20) {
+            for answer in join_all(some.iter().map(|path| http.get(path))).await {
+                answer.expect(302);
+            }
+        }
+    }
+    assert_eq!(served, 5);
+    let counted = links::counted(&http, &link, 5).await;
+    assert_eq!(counted["hits_this_month"], 5);
     kurz.stop().await;
 }
