@@ -122,8 +122,15 @@ pub(crate) struct Kurz {
 
 impl Kurz {
     pub(crate) async fn start(store: &str) -> Self {
-        let settings =
-            [("KURZ_STORE", store), ("KURZ_LISTEN", "127.0.0.1:0"), ("KURZ_ADMIN_LISTEN", "off")];
+        let settings = [
+            ("KURZ_STORE", store),
+            ("KURZ_LISTEN", "127.0.0.1:0"),
+            ("KURZ_ADMIN_LISTEN", "off"),
+            // On a machine that stalls, no connection is to end before its requests do.
+            ("KURZ_HEADER_TIMEOUT", "10m"),
+            ("KURZ_BODY_TIMEOUT", "1h"),
+            ("KURZ_IDLE_TIMEOUT", "1h"),
+        ];
         let settings = settings.map(|(name, text)| (name.to_owned(), text.to_owned()));
         let nowhere = Path::new("/nonexistent");
         let config = Config::load(&Overrides::default(), settings, nowhere).expect("within bounds");
