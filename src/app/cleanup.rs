@@ -7,6 +7,7 @@ use std::time::Duration;
 use tokio_util::sync::CancellationToken;
 
 use crate::app::{App, AppError};
+use crate::link::Hour;
 use crate::store::{Holding, Touched};
 
 /// The name of the lock.
@@ -15,6 +16,8 @@ const LOCK: &str = "cleanup";
 const MARK_PART: i64 = 1000;
 /// Links purged in one transaction: each takes a few statements.
 const PURGE_PART: i64 = 200;
+/// How long hits are kept by the hour. Older ones are kept by the day.
+const HOURS_KEPT: u32 = 31 * 24;
 
 /// The times that a cleanup keeps to.
 #[derive(Clone, Copy, Debug)]
@@ -112,7 +115,30 @@ impl App {
                 phase = phases.next();
             }
         }
+        if cleaned.end == CleanupEnd::Complete {
+            cleaned.end = self.retire_hours(holding, stop).await?;
+        }
         Ok(cleaned)
+    }
+
+    /// Turn old hours into days.
+    async fn retire_hours(
+        &self,
+        holding: &Holding,
+        stop: &CancellationToken,
+    ) -> Result<CleanupEnd, AppError> {
+        loop {
+            if stop.is_cancelled() {
+                return Ok(CleanupEnd::Stopped);
+            }
+            let now = self.parts.clock.now();
+            let kept = Hour::from_number(Hour::of(now).number().saturating_sub(HOURS_KEPT));
+            match self.parts.store.retire_hours(holding, kept, now).await? {
+                Some(true) => {}
+                Some(false) => return Ok(CleanupEnd::Complete),
+                None => return Ok(CleanupEnd::LockLost),
+            }
+        }
     }
 
     /// Count, and drop what the cache knows of the links.

@@ -49,6 +49,7 @@ use crate::code::counter::Scrambler;
 use crate::config::PublicUrl;
 pub use crate::config::Signup;
 use crate::entropy::Entropy;
+pub use crate::record::EVERY as FLUSH_EVERY;
 use crate::record::Recorder;
 pub use crate::store::{ApiKey, Host, Member, User, Workspace};
 
@@ -156,13 +157,36 @@ impl App {
     }
 
     /// How many links have redirects that are not written yet.
-    pub fn unwritten(&self) -> usize {
-        self.parts.recorder.waiting()
+    pub async fn unwritten(&self) -> usize {
+        self.parts.recorder.waiting().await
     }
 
-    /// Write the redirects that gathered in memory.
-    pub async fn flush(&self) -> Result<usize, AppError> {
-        Ok(self.parts.recorder.flush(&self.parts.store).await?)
+    /// Make safe the redirects that gathered in memory, and add those that are due to the tables.
+    pub async fn flush(&self) -> Result<(), AppError> {
+        let now = self.parts.clock.now();
+        Ok(self.parts.recorder.flush(&self.parts.store, now, false).await?)
+    }
+
+    /// Add all redirects to the tables.
+    pub async fn flush_all(&self) -> Result<(), AppError> {
+        let now = self.parts.clock.now();
+        Ok(self.parts.recorder.flush(&self.parts.store, now, true).await?)
+    }
+
+    /// Add redirects to the tables that processes which are no more left in the log. Where others
+    /// may be at work, those that have been silent for `idle` are taken for such; where nobody
+    /// can be, that is for the start alone, to leave nothing.
+    pub async fn settle_left(&self, idle: Duration, at_start: bool) -> Result<(), AppError> {
+        let idle = match (self.parts.store.is_alone(), at_start) {
+            (true, false) => return Ok(()),
+            (true, true) => Duration::ZERO,
+            (false, _) => idle,
+        };
+        let rows = self.parts.store.settle_left(idle, self.parts.clock.now()).await?;
+        if rows > 0 {
+            tracing::info!(rows, "added redirects that an earlier process had left in the log");
+        }
+        Ok(())
     }
 }
 

@@ -13,7 +13,7 @@ use quick_cache::{DefaultHashBuilder, Weighter};
 
 use crate::clock::{Clock, Timestamp};
 use crate::code::canonicalise;
-use crate::link::decision::Life;
+use crate::link::Fate;
 use crate::link::location::location;
 use crate::record::{Cell, Recorder};
 use crate::store::{Error, Place, Store};
@@ -29,8 +29,8 @@ const ABSENT_FOR: Duration = Duration::from_secs(5);
 /// A link, ready to be answered with.
 #[derive(Debug)]
 pub struct Entry {
-    /// The times that decide.
-    pub life: Life,
+    /// How it answers, and until when.
+    pub fate: Fate,
     /// Hits a month; 0: any number.
     pub hit_limit: u64,
     /// The status of its redirect.
@@ -166,7 +166,7 @@ impl LinkCache {
             .map_err(|_| damaged("valid target"))?;
         let hit_limit = place.hit_limit.and_then(|limit| u64::try_from(limit).ok());
         Ok(Arc::new(Entry {
-            life: place.life,
+            fate: Fate::of(place.life),
             hit_limit: hit_limit.unwrap_or(self.default_hit_limit),
             status: StatusCode::from_u16(place.redirect_status)
                 .map_err(|_| damaged("valid status"))?,

@@ -1,24 +1,31 @@
-//! Writing redirects down, twice a second: a killed process forgets at most the last second.
+//! Writing redirects down, four times a second: a killed process forgets at most the last second.
 
 use std::sync::Arc;
 use std::time::Duration;
 
-use tokio::time::{MissedTickBehavior, interval};
+use tokio::time::{Instant, MissedTickBehavior, interval};
 use tokio_util::sync::CancellationToken;
 
-use crate::app::App;
+use crate::app::{App, FLUSH_EVERY};
 
-/// How long redirects gather before they are written.
-const EVERY: Duration = Duration::from_millis(500);
+/// How long a process that shares the store is silent before its log is settled by another. While it
+/// has anything in the log, it writes several times a second.
+pub const SILENT: Duration = Duration::from_secs(10);
 
 /// Flush until `stop`. What gathers after that is for the last flush, once nobody redirects.
 pub async fn run(app: Arc<App>, stop: CancellationToken) {
-    let mut ticks = interval(EVERY);
+    let mut ticks = interval(FLUSH_EVERY);
     ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
     let mut failing = false;
+    let mut looked = Instant::now();
     while stop.run_until_cancelled(ticks.tick()).await.is_some() {
-        match app.flush().await {
-            Ok(_) => failing = false,
+        let mut flushed = app.flush().await;
+        if flushed.is_ok() && looked.elapsed() >= SILENT {
+            looked = Instant::now();
+            flushed = app.settle_left(SILENT, false).await;
+        }
+        match flushed {
+            Ok(()) => failing = false,
             // Said once for each outage: nothing is lost, it is tried again.
             Err(error) if !failing => {
                 failing = true;
@@ -35,7 +42,7 @@ pub async fn run(app: Arc<App>, stop: CancellationToken) {
         {
             metrics::gauge!("kurz_cache_links").set(links as f64);
             metrics::gauge!("kurz_cache_bytes").set(bytes as f64);
-            metrics::gauge!("kurz_unwritten_links").set(app.unwritten() as f64);
+            metrics::gauge!("kurz_unwritten_links").set(app.unwritten().await as f64);
         }
     }
 }

@@ -22,19 +22,31 @@ impl Quota {
         Self(AtomicU64::new(pack(month, u64::try_from(hits).unwrap_or_default())))
     }
 
-    /// Use one hit of `month`, unless all of `limit` are used; 0 is no limit.
-    pub fn take(&self, month: Month, limit: u64) -> bool {
+    /// Use one hit of `month`, unless all of `limit` are used; 0 is no limit. Gives the month
+    /// that it was counted in: a later one where the clock went back over the end of a month.
+    pub fn take(&self, month: Month, limit: u64) -> Option<Month> {
         let step = |word| {
             let (at, hits) = unpack(word);
-            if at > month {
-                // The clock went back over the end of a month: stay in the later one.
-                (limit == 0 || hits < limit).then(|| pack(at, hits + 1))
-            } else {
-                let used = if at == month { hits } else { 0 };
-                (limit == 0 || used < limit).then(|| pack(month, used + 1))
+            let used = if at < month { 0 } else { hits };
+            (limit == 0 || used < limit).then(|| pack(at.max(month), used + 1))
+        };
+        let before = self.0.fetch_update(Ordering::AcqRel, Ordering::Acquire, step).ok()?;
+        Some(unpack(before).0.max(month))
+    }
+
+    /// Add hits of `month`, whatever the limit; those of an earlier month than the one that is
+    /// being counted are past.
+    pub fn add(&self, month: Month, more: u64) {
+        let step = |word| {
+            let (at, hits) = unpack(word);
+            match at.cmp(&month) {
+                std::cmp::Ordering::Less => Some(pack(month, more)),
+                std::cmp::Ordering::Equal => Some(pack(month, hits + more)),
+                std::cmp::Ordering::Greater => None,
             }
         };
-        self.0.fetch_update(Ordering::AcqRel, Ordering::Acquire, step).is_ok()
+        // Nothing to do for the past.
+        let _ = self.0.fetch_update(Ordering::AcqRel, Ordering::Acquire, step);
     }
 
     /// Whether [`Quota::take`] would succeed; uses nothing.
@@ -76,7 +88,7 @@ mod tests {
                 for _ in 0..8 {
                     scope.spawn(|| {
                         for _ in 0..limit {
-                            if quota.take(JUNE, limit) {
+                            if quota.take(JUNE, limit).is_some() {
                                 served.fetch_add(1, Ordering::Relaxed);
                             }
                         }
@@ -91,17 +103,28 @@ mod tests {
     #[test]
     fn a_new_month_starts_anew_and_an_old_one_never_returns() {
         let quota = Quota::new(JUNE, 1);
-        assert!(!quota.take(JUNE, 1));
-        assert!(quota.take(JULY, 1));
-        assert!(!quota.take(JULY, 1));
-        assert!(!quota.take(JUNE, 1), "the clock went back");
-        assert_eq!(quota.used(), (JULY, 1));
+        assert_eq!(quota.take(JUNE, 1), None);
+        assert_eq!(quota.take(JULY, 1), Some(JULY));
+        assert_eq!(quota.take(JULY, 1), None);
+        assert_eq!(quota.take(JUNE, 1), None, "the clock went back");
+        assert_eq!(quota.take(JUNE, 2), Some(JULY));
+        assert_eq!(quota.used(), (JULY, 2));
+    }
+
+    #[test]
+    fn what_is_added_counts_in_its_month() {
+        let quota = Quota::new(JUNE, 5);
+        quota.add(JUNE, 2);
+        assert_eq!(quota.used(), (JUNE, 7));
+        quota.add(JULY, 3);
+        quota.add(JUNE, 1);
+        assert_eq!(quota.used(), (JULY, 3));
     }
 
     #[test]
     fn zero_is_no_limit() {
         let quota = Quota::new(JUNE, 5);
-        assert!(quota.take(JUNE, 0));
+        assert_eq!(quota.take(JUNE, 0), Some(JUNE));
         assert_eq!(quota.used(), (JUNE, 6));
     }
 }

@@ -27,14 +27,36 @@ pub enum Decision {
     Live,
 }
 
-/// What a link with these times answers at `now`.
-pub fn decide(life: Life, now: Timestamp) -> Decision {
-    if life.deleted_at.is_some() || life.purged_at.is_some() {
-        Decision::NotFound
-    } else if life.expired_at.is_some() || life.expires_at.is_some_and(|end| now >= end) {
-        Decision::Gone
-    } else {
-        Decision::Live
+/// What the times come to: how a link answers, and until when.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Fate {
+    /// Deleted or purged.
+    Absent,
+    /// Its time is over, whatever a clock says.
+    Gone,
+    /// It redirects up to, but not at, this instant.
+    LiveUntil(Timestamp),
+}
+
+impl Fate {
+    /// What a link with these times comes to.
+    pub fn of(life: Life) -> Self {
+        if life.deleted_at.is_some() || life.purged_at.is_some() {
+            Self::Absent
+        } else if life.expired_at.is_some() {
+            Self::Gone
+        } else {
+            Self::LiveUntil(life.expires_at.unwrap_or(Timestamp::from_ms(i64::MAX)))
+        }
+    }
+
+    /// What it answers at `now`.
+    pub fn at(self, now: Timestamp) -> Decision {
+        match self {
+            Self::Absent => Decision::NotFound,
+            Self::LiveUntil(end) if now < end => Decision::Live,
+            Self::Gone | Self::LiveUntil(_) => Decision::Gone,
+        }
     }
 }
 
@@ -66,7 +88,7 @@ mod tests {
             (marked(life(at(101), None, at(100))), Decision::NotFound),
         ];
         for (life, expected) in cases {
-            assert_eq!(decide(life, now), expected, "{life:?}");
+            assert_eq!(Fate::of(life).at(now), expected, "{life:?}");
         }
     }
 }

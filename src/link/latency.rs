@@ -10,6 +10,17 @@ pub struct Latency {
 }
 
 impl Latency {
+    /// Of `count` values that add up to `nanos` nanoseconds.
+    #[expect(
+        clippy::cast_precision_loss,
+        clippy::as_conversions,
+        reason = "a mean in milliseconds needs no more than a double holds"
+    )]
+    pub fn of_sum(count: u64, nanos: u64) -> Self {
+        let mean_ms = if count == 0 { 0.0 } else { nanos as f64 / count as f64 / 1e6 };
+        Self { count, mean_ms }
+    }
+
     /// Add one value: `mean += (x - mean) / n`.
     pub fn add(&mut self, ms: f64) {
         self.merge(Self { count: 1, mean_ms: ms });

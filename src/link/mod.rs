@@ -2,6 +2,7 @@
 //! parameter.
 
 pub mod decision;
+pub mod hour;
 pub mod id;
 pub mod latency;
 pub mod limits;
@@ -9,11 +10,14 @@ pub mod location;
 pub mod month;
 pub mod record;
 pub mod strategy;
+pub mod tally;
 pub mod target;
 
-pub use decision::{Decision, decide};
+pub use decision::{Decision, Fate};
+pub use hour::Hour;
 pub use id::LinkId;
 pub use latency::Latency;
 pub use month::Month;
 pub use record::{Link, Status};
 pub use strategy::Strategy;
+pub use tally::Tally;

@@ -25,6 +25,11 @@ impl Month {
         self.0
     }
 
+    /// The first instant.
+    pub fn start(self) -> Timestamp {
+        Self(self.0 - 1).end()
+    }
+
     /// The first instant of the next month.
     pub fn end(self) -> Timestamp {
         let next = self.0 + 1;

@@ -1,108 +1,179 @@
-//! The writer behind the cells.
-//!
-//! Cells live as long as a cached link holds them or something in them is not written. A link that
-//! is loaded again after its cell was dropped must not start from a count that was read before
-//! the last write: a load names the round in which it began, and is told to read again when
-//! cells were dropped since.
+//! The writer behind the lanes: it takes the clicks that gathered, adds them up by link and hour, and
+//! carries out what the book says.
 
-use std::collections::HashMap;
-use std::mem;
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use tokio::time::Instant;
+
 use crate::clock::Timestamp;
-use crate::link::LinkId;
-use crate::record::Cell;
-use crate::store::{Error, Hits, Place, Store};
+use crate::link::tally::{merge, push};
+use crate::link::{Hour, Tally};
+use crate::record::book::{Book, Numbered, Task};
+use crate::record::cells::Cells;
+use crate::record::{Cell, Click, Lane, Visitor};
+use crate::store::{Error, LogPart, LogRow, Place, Store};
 
-/// Cells in one transaction.
-const CHUNK: usize = 1000;
+/// How long clicks gather before they are made safe.
+pub const EVERY: Duration = Duration::from_millis(250);
 
-/// All cells, and those that wait to be written.
-#[derive(Debug, Default)]
+/// All lanes, all cells, and the way to the store.
+#[derive(Debug)]
 pub struct Recorder {
-    cells: Mutex<HashMap<LinkId, Arc<Cell>>>,
-    dirty: Mutex<Vec<Arc<Cell>>>,
-    /// Counts the rounds in which cells were dropped.
-    rounds: AtomicU64,
+    lanes: Vec<Arc<Lane>>,
+    cells: Cells,
+    /// Cells with visits that found no room in a lane.
+    spilled: Mutex<Vec<Arc<Cell>>>,
     /// One writer at a time.
-    writing: tokio::sync::Mutex<()>,
+    desk: tokio::sync::Mutex<Desk>,
+    /// What this process is called in the log.
+    writer: i64,
+}
+
+/// What the writer works with.
+#[derive(Debug, Default)]
+struct Desk {
+    book: Book,
+    clicks: Vec<Click>,
+    tallies: Vec<Tally>,
 }
 
 impl Recorder {
+    /// With a lane for each of `workers`, and a number that no other process has.
+    pub fn new(workers: usize, writer: i64) -> Self {
+        Self {
+            lanes: (0..workers.max(1)).map(|_| Arc::default()).collect(),
+            cells: Cells::default(),
+            spilled: Mutex::default(),
+            desk: tokio::sync::Mutex::default(),
+            writer,
+        }
+    }
+
+    /// The lane of a worker.
+    pub fn lane(&self, worker: usize) -> Arc<Lane> {
+        let lane = self.lanes.get(worker % self.lanes.len());
+        Arc::clone(lane.expect("there is at least one, and a remainder is less"))
+    }
+
     /// The round to name when the place that is about to be read becomes a cell.
     pub fn round(&self) -> u64 {
-        self.rounds.load(Ordering::Acquire)
+        self.cells.round()
     }
 
     /// The cell of a link that was read in `round`; `None` when it must be read again.
     pub fn cell(&self, place: &Place, round: u64) -> Option<Arc<Cell>> {
-        let mut cells = lock(&self.cells);
-        if let Some(cell) = cells.get(&place.id) {
-            return Some(Arc::clone(cell));
-        }
-        if self.round() != round {
-            return None;
-        }
-        let cell = Arc::new(Cell::new(place.id, place.month, place.month_hits));
-        cells.insert(place.id, Arc::clone(&cell));
-        Some(cell)
+        self.cells.get(place.id, place.month, place.month_hits, round)
     }
 
-    /// Count a redirect. Takes no lock but for the first hit of a link since the last write.
-    pub fn count(&self, cell: &Arc<Cell>, latency: Duration, now: Timestamp) {
-        if cell.add(latency, now) {
-            lock(&self.dirty).push(Arc::clone(cell));
+    /// Leave a click in a lane. Where there is no room its details are dropped, and counted; a
+    /// visit is counted all the same, with its link.
+    pub fn count(&self, lane: &Lane, cell: &Arc<Cell>, click: Click) {
+        if lane.push(click) {
+            return;
+        }
+        metrics::counter!("kurz_click_details_dropped_total").increment(1);
+        if click.visitor == Visitor::Person && cell.spill(click.nanos) {
+            lock(&self.spilled).push(Arc::clone(cell));
         }
     }
 
-    /// Write what gathered, and drop the cells that nobody needs. What cannot be written stays.
-    pub async fn flush(&self, store: &Store) -> Result<usize, Error> {
-        let _one_at_a_time = self.writing.lock().await;
-        let waiting = mem::take(&mut *lock(&self.dirty));
-        let mut chunks = waiting.chunks(CHUNK);
-        let mut written = 0;
-        let mut failure = None;
-        for chunk in chunks.by_ref() {
-            let drained: Vec<(&Arc<Cell>, Hits)> =
-                chunk.iter().filter_map(|cell| Some((cell, cell.drain()?))).collect();
-            let hits: Vec<Hits> = drained.iter().map(|(_, hits)| *hits).collect();
-            match store.add_hits(&hits).await {
-                Ok(()) => written += hits.len(),
-                Err(error) => {
-                    for (cell, hits) in drained {
-                        if cell.put_back(&hits) {
-                            lock(&self.dirty).push(Arc::clone(cell));
-                        }
-                    }
-                    failure = Some(error);
-                    break;
+    /// Make safe what gathered, and add to the tables what is due; with `all`, everything. What
+    /// cannot be written stays.
+    pub async fn flush(&self, store: &Store, now: Timestamp, all: bool) -> Result<(), Error> {
+        let mut desk = self.desk.lock().await;
+        self.gather(&mut desk, now);
+        let mut gathered = Instant::now();
+        while let Some(task) = desk.book.plan(now, all) {
+            self.carry_out(task, &mut desk.book, store, now).await?;
+            // Adding a lot takes longer than clicks may stay unsafe.
+            if gathered.elapsed() >= EVERY {
+                self.gather(&mut desk, now);
+                gathered = Instant::now();
+            }
+        }
+        self.cells.sweep();
+        Ok(())
+    }
+
+    /// How many tallies are not in the tables yet.
+    pub async fn waiting(&self) -> usize {
+        self.desk.lock().await.book.waiting()
+    }
+
+    /// Take what is in the lanes into the book.
+    fn gather(&self, desk: &mut Desk, now: Timestamp) {
+        if desk.book.is_full() {
+            // The store takes nothing: the lanes fill up, and visits stay with their cells.
+            return;
+        }
+        let Desk { book, clicks, tallies } = desk;
+        tallies.clear();
+        for lane in &self.lanes {
+            lane.exchange(clicks);
+            clicks.sort_unstable_by_key(|click| (click.link, click.at));
+            let mut sums = Vec::new();
+            clicks.drain(..).for_each(|click| push(&mut sums, click.tally()));
+            let before = std::mem::take(tallies);
+            merge(&before, &sums, tallies);
+        }
+        let mut late: Vec<Tally> = Vec::new();
+        for cell in std::mem::take(&mut *lock(&self.spilled)) {
+            let (visits, nanos) = cell.drain();
+            let (link, hour) = (cell.link(), Hour::of(now));
+            late.push(Tally { link, hour, others: 0, visits, nanos, last_at: now });
+        }
+        late.sort_by_key(Tally::key);
+        book.take_in(&late);
+        book.take_in(tallies);
+    }
+
+    async fn carry_out(
+        &self,
+        task: Task,
+        book: &mut Book,
+        store: &Store,
+        now: Timestamp,
+    ) -> Result<(), Error> {
+        let proof = book.marker().map(|seq| self.row(seq));
+        match task {
+            Task::Add => {
+                store.add_tallies(self.part(book.sent()), proof, now).await?;
+                self.cells.wrote(&book.did_send(now));
+            }
+            Task::Log => {
+                store.log_tallies(self.part(book.sent()), proof, now).await?;
+                book.did_send(now);
+            }
+            Task::Cut => {
+                let (rows, parts) = book.cut();
+                let rows: Vec<LogRow> = rows.into_iter().map(|seq| self.row(seq)).collect();
+                let by: Vec<LogPart<'_>> = parts.iter().map(|part| self.part(part)).collect();
+                if store.replace_logged(&rows, &by, now).await? {
+                    drop(by);
+                    book.did_cut(parts);
+                } else {
+                    // By somebody else, or by a try of this process whose answer got lost.
+                    store.settle_own(self.writer).await?;
+                    self.cells.wrote(&book.lost_rows());
                 }
             }
-        }
-        // After a failure the rest was not drained and still says "told": keep it on the list.
-        lock(&self.dirty).extend(chunks.flatten().cloned());
-        drop(waiting);
-        self.drop_unused();
-        failure.map_or(Ok(written), Err)
-    }
-
-    /// How many redirects' cells wait to be written.
-    pub fn waiting(&self) -> usize {
-        lock(&self.dirty).len()
-    }
-
-    fn drop_unused(&self) {
-        let mut cells = lock(&self.cells);
-        let before = cells.len();
-        cells.retain(|_, cell| Arc::strong_count(cell) > 1 || !cell.is_clean());
-        if cells.len() < before {
-            self.rounds.fetch_add(1, Ordering::AcqRel);
-            if cells.capacity() > 4 * cells.len() + 1024 {
-                cells.shrink_to_fit();
+            Task::Settle => {
+                if let Some(part) = book.part() {
+                    store.settle_logged(self.part(part)).await?;
+                }
+                self.cells.wrote(&book.did_settle());
             }
         }
+        Ok(())
+    }
+
+    fn row(&self, seq: i64) -> LogRow {
+        LogRow { writer: self.writer, seq }
+    }
+
+    fn part<'a>(&self, numbered: &'a Numbered) -> LogPart<'a> {
+        LogPart { row: self.row(numbered.seq), tallies: &numbered.tallies }
     }
 }
 

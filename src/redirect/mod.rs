@@ -6,6 +6,7 @@
 
 mod answer;
 mod key;
+mod visitor;
 
 use std::sync::Arc;
 
@@ -16,16 +17,17 @@ use http_body_util::Full;
 use crate::cache::{Found, Hosts, LinkCache};
 use crate::clock::{Clock, Stopwatch};
 use crate::code::{Reserved, path};
-use crate::link::{Decision, Month, decide};
-use crate::record::Recorder;
+use crate::link::{Decision, Month};
+use crate::record::{Click, Lane, Recorder, Visitor};
 
 use answer::Trouble;
 use key::Key;
+pub use visitor::Visitors;
 
 /// An answer of the data plane: no body, or a small one.
 pub type Answer = Response<Full<Bytes>>;
 
-/// Everything a redirect needs, shared by all threads.
+/// Everything a redirect needs. Each worker has its own, and shares what it can.
 #[derive(Clone, Debug)]
 pub struct Plane {
     /// Links by address.
@@ -34,6 +36,10 @@ pub struct Plane {
     pub hosts: Arc<Hosts>,
     /// Where redirects are counted.
     pub recorder: Arc<Recorder>,
+    /// Where this worker leaves its clicks.
+    pub lane: Arc<Lane>,
+    /// Tells people from others.
+    pub visitors: Arc<Visitors>,
     /// Words that are pages, not codes.
     pub reserved: Arc<Reserved>,
     /// What time it is.
@@ -55,12 +61,20 @@ pub enum Verdict {
 #[derive(Debug)]
 pub struct Cold {
     key: String,
-    counts: bool,
+    visitor: Visitor,
     wants_page: bool,
     arrival: Stopwatch,
 }
 
 impl Plane {
+    /// The same for another worker: it leaves its clicks in a lane of its own.
+    #[must_use]
+    pub fn on_worker(mut self, worker: usize) -> Self {
+        self.lane = self.recorder.lane(worker);
+        self.visitors = Arc::new(self.visitors.alike());
+        self
+    }
+
     /// Answer a request, if it is for a short address and its link is in memory. `host` is the
     /// request's host in lower case, without a port.
     pub fn answer(
@@ -89,16 +103,16 @@ impl Plane {
                 Verdict::Answer(answer::method_not_allowed())
             };
         }
-        let counts = method == Method::GET;
+        let visitor = self.visitors.of(method, headers);
         match self.links.get(key.as_str()) {
             Some(found) => {
                 let wants_page = || answer::wants_page(headers);
-                Verdict::Answer(self.decide(&found, counts, wants_page, arrival))
+                Verdict::Answer(self.decide(&found, visitor, wants_page, arrival))
             }
             None if self.is_page(&key) => Verdict::NotMine,
             None => {
                 let wants_page = answer::wants_page(headers);
-                Verdict::Cold(Cold { key: key.as_str().to_owned(), counts, wants_page, arrival })
+                Verdict::Cold(Cold { key: key.as_str().to_owned(), visitor, wants_page, arrival })
             }
         }
     }
@@ -106,7 +120,7 @@ impl Plane {
     /// Read the link, then answer.
     pub async fn answer_cold(&self, cold: Cold) -> Answer {
         match self.links.load(&cold.key).await {
-            Ok(found) => self.decide(&found, cold.counts, || cold.wants_page, cold.arrival),
+            Ok(found) => self.decide(&found, cold.visitor, || cold.wants_page, cold.arrival),
             Err(error) => {
                 tracing::warn!(%error, "a redirect could not be looked up");
                 answer::trouble(Trouble::Unavailable, cold.wants_page)
@@ -118,36 +132,39 @@ impl Plane {
     fn decide(
         &self,
         found: &Found,
-        counts: bool,
+        visitor: Visitor,
         wants_page: impl Fn() -> bool,
         arrival: Stopwatch,
     ) -> Answer {
         let Found::Link(entry) = found else {
             return answer::trouble(Trouble::NotFound, wants_page());
         };
-        let now = self.clock.now();
-        match decide(entry.life, self.clock.latest(now)) {
-            Decision::NotFound => answer::trouble(Trouble::NotFound, wants_page()),
-            Decision::Gone => answer::trouble(Trouble::Gone, wants_page()),
-            Decision::Live => {
-                let quota = entry.cell.quota();
-                let month = Month::of(now);
-                let within = if counts {
-                    quota.take(month, entry.hit_limit)
-                } else {
-                    quota.has_room(month, entry.hit_limit)
-                };
-                if !within {
-                    let seconds = Month::seconds_left(now);
-                    return answer::trouble(Trouble::OverLimit { seconds }, wants_page());
-                }
-                let answer = answer::redirect(entry);
-                if counts {
-                    self.recorder.count(&entry.cell, arrival.elapsed(), now);
-                }
-                answer
-            }
+        let mut now = self.clock.now();
+        match entry.fate.at(self.clock.latest(now)) {
+            Decision::NotFound => return answer::trouble(Trouble::NotFound, wants_page()),
+            Decision::Gone => return answer::trouble(Trouble::Gone, wants_page()),
+            Decision::Live => {}
         }
+        let month = Month::of(now);
+        let quota = entry.cell.quota();
+        let counted_in = match visitor {
+            Visitor::Person => quota.take(month, entry.hit_limit),
+            Visitor::Other => quota.has_room(month, entry.hit_limit).then_some(month),
+        };
+        let Some(counted_in) = counted_in else {
+            let seconds = Month::seconds_left(now);
+            return answer::trouble(Trouble::OverLimit { seconds }, wants_page());
+        };
+        if counted_in != month {
+            // The clock went back over the end of a month: the click belongs where its hit was
+            // counted.
+            now = counted_in.start();
+        }
+        let answer = answer::redirect(entry);
+        let nanos = u32::try_from(arrival.elapsed().as_nanos()).unwrap_or(u32::MAX);
+        let click = Click { link: entry.cell.link(), at: now, nanos, visitor };
+        self.recorder.count(&self.lane, &entry.cell, click);
+        answer
     }
 
     /// Whether the address is a page's or an endpoint's.

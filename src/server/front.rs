@@ -42,6 +42,12 @@ impl Front {
         Self { plane, router }
     }
 
+    /// The same on the thread of a worker.
+    pub(super) fn on_worker(mut self, worker: usize) -> Self {
+        self.plane = self.plane.on_worker(worker);
+        self
+    }
+
     fn route(&self, mut request: Request<Incoming>, host: String) -> FrontFuture {
         request.extensions_mut().insert(HostOfRequest(host));
         let answer = self.router.clone().call(request);

@@ -25,7 +25,7 @@ use crate::egress::Checker;
 use crate::entropy::Entropy;
 use crate::jobs;
 use crate::record::Recorder;
-use crate::redirect::Plane;
+use crate::redirect::{Plane, Visitors};
 use crate::server::front::Front;
 use crate::server::{Handle, Limits, ListenError, Listeners, Server, admin, routes};
 use crate::store::{self, ServeLock, Store};
@@ -91,10 +91,14 @@ impl Program {
             links: Arc::clone(&parts.links),
             hosts: Arc::clone(&parts.hosts),
             recorder: Arc::clone(&parts.recorder),
+            lane: parts.recorder.lane(0),
+            visitors: Arc::new(Visitors::new(random(&parts.entropy))),
             reserved: Arc::clone(&parts.reserved),
             clock: parts.clock.clone(),
         };
         let app = Arc::new(App::new(parts).await?);
+        // Before anybody is served: limits go by what is in the tables.
+        app.settle_left(jobs::flush::SILENT, true).await?;
 
         let stop = CancellationToken::new();
         let tasks = TaskTracker::new();
@@ -109,8 +113,8 @@ impl Program {
 
         let limits = limits(&config.net);
         let front = Front::new(plane, routes::router(Arc::clone(&app)));
-        let public = Server::start(public, limits, move |_| {
-            let front = front.clone();
+        let public = Server::start(public, limits, move |worker| {
+            let front = front.clone().on_worker(worker);
             move |_| front.clone()
         })?;
         let admin = admin.map(|listeners| {
@@ -153,7 +157,7 @@ impl Program {
         }
         stop.cancel();
         tasks.wait().await;
-        app.flush().await?;
+        app.flush_all().await?;
         drop(lock);
         Ok(())
     }
@@ -190,7 +194,8 @@ async fn parts(
     let scrambler = scrambler(config, &store, &clock, &entropy).await?;
     let tokens = tokens(config, &store, &clock, &entropy).await?;
     let hit_limit = config.links.hit_limit.unwrap_or(0);
-    let recorder = Arc::new(Recorder::default());
+    let writer = store.take_numbers("writer", 1).await?;
+    let recorder = Arc::new(Recorder::new(workers(&config.net).get(), writer));
     let links = LinkCache::new(
         config.cache.bytes,
         Arc::clone(&store),
@@ -272,6 +277,12 @@ async fn scrambler(
             ))
         },
     )
+}
+
+fn random(entropy: &Entropy) -> u64 {
+    let mut bytes = [0; 8];
+    entropy.fill(&mut bytes);
+    u64::from_ne_bytes(bytes)
 }
 
 fn workers(net: &Net) -> NonZeroUsize {

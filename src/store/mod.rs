@@ -6,14 +6,17 @@
 mod backup;
 mod checksum;
 mod claims;
+mod clicks;
 mod cleanup;
 mod counters;
+mod copied;
 mod copy;
 mod driver;
 mod edit;
 mod error;
 mod health;
 mod hits;
+mod hours;
 mod insert;
 mod inspect;
 mod keys;
@@ -38,11 +41,12 @@ pub use backup::backup;
 pub use checksum::Checksum;
 pub use claims::Claim;
 pub use cleanup::Touched;
+pub use clicks::{LogPart, LogRow};
 pub use copy::Progress;
 pub use edit::LinkEdit;
 pub use error::Error;
 pub use health::{Checked, DueCheck};
-pub use hits::Hits;
+pub use hours::Counted;
 pub use insert::{Inserted, Meter, NewLink, Placed};
 pub use keys::ApiKey;
 pub use list::{ListQuery, Position, Sort, SortKey};
@@ -99,6 +103,11 @@ impl Store {
     /// Whether the database answers.
     pub async fn ping(&self) -> Result<(), Error> {
         self.next_number("link").await.map(|_| ())
+    }
+
+    /// Whether no other process can use it at the same time.
+    pub const fn is_alone(&self) -> bool {
+        matches!(self.db, Db::Sqlite(_))
     }
 
     /// Which of the two databases it is, for people.

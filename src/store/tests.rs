@@ -8,18 +8,21 @@ use tokio_postgres::types::Type;
 
 use crate::store::driver::Sql;
 use crate::store::{
-    claims, cleanup, copy, counters, edit, health, hits, insert, keys, links, list, locks, members,
-    migrate, places, secrets, sqlite, totals, users, workspaces,
+    claims, cleanup, clicks, copied, copy, counters, edit, health, hits, hours, insert, keys,
+    links, list, locks, members, migrate, places, secrets, sqlite, totals, users, workspaces,
 };
 
 const ALL: &[&[(&str, Sql)]] = &[
     claims::STATEMENTS,
+    clicks::STATEMENTS,
     cleanup::STATEMENTS,
+    copied::STATEMENTS,
     copy::STATEMENTS,
     counters::STATEMENTS,
     edit::STATEMENTS,
     health::STATEMENTS,
     hits::STATEMENTS,
+    hours::STATEMENTS,
     insert::STATEMENTS,
     keys::STATEMENTS,
     links::STATEMENTS,
@@ -163,7 +166,7 @@ fn a_copy_holds_every_table_but_those_of_processes_and_history() {
         .unwrap();
     let there: Vec<String> =
         statement.query_map([], |row| row.get(0)).unwrap().map(Result::unwrap).collect();
-    let mut copied = copy::tables();
+    let mut copied = copied::tables();
     copied.sort_unstable();
     assert_eq!(copied, there, "a table that is not copied is lost on the way to another database");
 }

@@ -1,12 +1,13 @@
 //! Copies of whole stores between the two databases: equal to the last byte, whatever came between.
 
 use std::path::Path;
+use std::sync::atomic::{AtomicI64, Ordering};
 
 use kurz::clock::{Stopwatch, Timestamp};
 use kurz::code::{Code, WorkspaceId};
 use kurz::config::{Config, Overrides, StoreConfig};
-use kurz::link::{Latency, LinkId, Month, Strategy};
-use kurz::store::{Hits, Host, Inserted, LinkEdit, NewLink, Progress, Store, Workspace};
+use kurz::link::{Hour, LinkId, Strategy, Tally};
+use kurz::store::{Host, Inserted, LinkEdit, LogPart, LogRow, NewLink, Progress, Store, Workspace};
 use tempfile::TempDir;
 
 use crate::harness::postgres::Database;
@@ -81,15 +82,22 @@ fn link(id: i64) -> NewLink {
     }
 }
 
-fn hits(link: i64) -> Hits {
-    let mean_ms = 1.0 / f64::from(u16::try_from(link % 1000 + 3).unwrap());
-    Hits {
+fn hits(link: i64) -> Tally {
+    let visits = link.unsigned_abs() % 50 + 1;
+    Tally {
         link: LinkId(link),
-        latency: Latency { count: link.unsigned_abs() % 50 + 1, mean_ms },
+        hour: Hour::of(NOW),
+        others: u32::try_from(link % 3).unwrap(),
+        visits,
+        nanos: visits * 1_000_003 / (link.unsigned_abs() % 1000 + 3),
         last_at: Timestamp::from_ms(NOW.as_ms() + link),
-        month: Month::of(NOW),
-        month_hits: link % 50 + 1,
     }
+}
+
+async fn follow(store: &Store, tallies: &[Tally]) {
+    static NEXT: AtomicI64 = AtomicI64::new(1);
+    let row = LogRow { writer: 7, seq: NEXT.fetch_add(1, Ordering::Relaxed) };
+    store.add_tallies(LogPart { row, tallies }, None, NOW).await.unwrap();
 }
 
 /// Fill a store: workspaces, hosts, links, tags, redirects, deleted links.
@@ -113,8 +121,8 @@ async fn seed(store: &Store, links: i64) {
         let links: Vec<&NewLink> = batch.iter().collect();
         let stored = store.insert_links(&links, true).await.unwrap();
         assert!(matches!(stored, Inserted::Stored(_)), "no two links want the same place");
-        let followed: Vec<Hits> = ids.iter().copied().filter(|id| id % 4 == 0).map(hits).collect();
-        store.add_hits(&followed).await.unwrap();
+        let followed: Vec<Tally> = ids.iter().copied().filter(|id| id % 4 == 0).map(hits).collect();
+        follow(store, &followed).await;
     }
     // All at once, so that one commit does for many.
     let deleted = ids.iter().filter(|id| *id % 100 == 1);
@@ -198,7 +206,7 @@ async fn an_interrupted_copy_cannot_be_served_and_goes_on_when_it_is_started_aga
 
         // Meanwhile the source went on: what was copied before is out of date.
         change(&from, 17).await;
-        from.add_hits(&[hits(8), hits(9)]).await.unwrap();
+        follow(&from, &[hits(8), hits(9)]).await;
         let sums = copy(&from, &to).await.unwrap();
         assert_eq!(sums, from.checksums(&mut |_| {}).await.unwrap());
         assert!(!to.has_unfinished_copy().await.unwrap());

@@ -1,0 +1,110 @@
+//! What a link's requests of one hour add up to. Tallies of the same link and hour merge exactly,
+//! in any order: only sums and a latest time are in them.
+
+use crate::clock::Timestamp;
+use crate::link::{Hour, Latency, LinkId};
+
+/// Requests of one link in one hour.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Tally {
+    /// The link.
+    pub link: LinkId,
+    /// The hour.
+    pub hour: Hour,
+    /// Requests that were answered but are not visits: bots, HEAD, prefetch.
+    pub others: u32,
+    /// Visits.
+    pub visits: u64,
+    /// The visits' latencies, in nanoseconds.
+    pub nanos: u64,
+    /// The latest visit.
+    pub last_at: Timestamp,
+}
+
+impl Tally {
+    /// What tallies are sorted by, and what makes two of them one.
+    pub fn key(&self) -> (LinkId, Hour) {
+        (self.link, self.hour)
+    }
+
+    /// The number of visits and their mean latency.
+    pub fn latency(&self) -> Latency {
+        Latency::of_sum(self.visits, self.nanos)
+    }
+
+    fn add(&mut self, other: &Self) {
+        self.others = self.others.saturating_add(other.others);
+        self.visits = self.visits.saturating_add(other.visits);
+        self.nanos = self.nanos.saturating_add(other.nanos);
+        self.last_at = self.last_at.max(other.last_at);
+    }
+}
+
+/// Append a tally to sorted ones, whose last key is not after its own.
+pub fn push(tallies: &mut Vec<Tally>, next: Tally) {
+    match tallies.last_mut() {
+        Some(last) if last.key() == next.key() => last.add(&next),
+        _ => tallies.push(next),
+    }
+}
+
+/// Merge two sorted lists into an empty one.
+pub fn merge(left: &[Tally], right: &[Tally], into: &mut Vec<Tally>) {
+    into.reserve(left.len() + right.len());
+    let (mut left, mut right) = (left.iter().peekable(), right.iter().peekable());
+    loop {
+        let next = match (left.peek(), right.peek()) {
+            (Some(one), Some(other)) if one.key() <= other.key() => left.next(),
+            (_, Some(_)) => right.next(),
+            _ => left.next(),
+        };
+        let Some(next) = next else { break };
+        push(into, *next);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use std::collections::BTreeMap;
+
+    fn any_tally() -> impl Strategy<Value = Tally> {
+        (0..6i64, 0..3u32, 0..4u32, 0..1000u64, 0..9000u64, 0..50i64).prop_map(
+            |(link, hour, others, visits, nanos, last)| Tally {
+                link: LinkId(link),
+                hour: Hour::from_number(hour),
+                others,
+                visits,
+                nanos,
+                last_at: Timestamp::from_ms(last),
+            },
+        )
+    }
+
+    fn sorted(mut tallies: Vec<Tally>) -> Vec<Tally> {
+        tallies.sort_by_key(Tally::key);
+        let mut out = Vec::new();
+        for tally in tallies {
+            push(&mut out, tally);
+        }
+        out
+    }
+
+    proptest! {
+        #[test]
+        fn merging_adds_what_belongs_together_and_loses_nothing(
+            left in prop::collection::vec(any_tally(), 0..20),
+            right in prop::collection::vec(any_tally(), 0..20),
+        ) {
+            let mut merged = Vec::new();
+            merge(&sorted(left.clone()), &sorted(right.clone()), &mut merged);
+            let mut expected = BTreeMap::new();
+            for tally in left.into_iter().chain(right) {
+                expected.entry(tally.key()).and_modify(|sum: &mut Tally| sum.add(&tally))
+                    .or_insert(tally);
+            }
+            prop_assert_eq!(merged, expected.into_values().collect::<Vec<_>>());
+        }
+    }
+}
