@@ -22,13 +22,20 @@ create table link_days (
     primary key (link_id, day)
 );
 
+-- Processes that write clicks: how many times each has written, so that a write that is sent again
+-- is known, and when it last did.
+create table click_writers (
+    writer bigint primary key not null,
+    turn bigint not null,
+    written_at bigint not null
+);
+insert into counters (name, next) values ('writer', 1);
+
 -- Redirects that are safe, but not yet added to the tables above: each row is added as a whole
 -- and removed in the same transaction.
 create table click_log (
     writer bigint not null,
     seq bigint not null,
-    written_at bigint not null,
     tallies bytea not null,
     primary key (writer, seq)
 );
-insert into counters (name, next) values ('writer', 1);

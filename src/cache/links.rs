@@ -7,6 +7,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use compact_str::CompactString;
 use http::{HeaderValue, StatusCode};
 use quick_cache::sync::{Cache, DefaultLifecycle};
 use quick_cache::{DefaultHashBuilder, Weighter};
@@ -60,8 +61,8 @@ enum Slot {
 #[derive(Clone, Debug)]
 struct Weight;
 
-impl Weighter<String, Slot> for Weight {
-    fn weight(&self, key: &String, slot: &Slot) -> u64 {
+impl Weighter<CompactString, Slot> for Weight {
+    fn weight(&self, key: &CompactString, slot: &Slot) -> u64 {
         let (fixed, text) = match slot {
             Slot::Link(entry) => (ENTRY_BYTES, entry.location.len()),
             Slot::AbsentUntil(_) => (ABSENT_BYTES, 0),
@@ -73,7 +74,7 @@ impl Weighter<String, Slot> for Weight {
 /// The cache.
 #[derive(Debug)]
 pub struct LinkCache {
-    slots: Cache<String, Slot, Weight>,
+    slots: Cache<CompactString, Slot, Weight>,
     store: Arc<Store>,
     recorder: Arc<Recorder>,
     clock: Clock,
@@ -114,7 +115,7 @@ impl LinkCache {
     pub async fn load(&self, key: &str) -> Result<Found, Error> {
         let now = self.clock.now();
         self.slots.remove_if(key, |slot| matches!(slot, Slot::AbsentUntil(end) if now >= *end));
-        let guard = match self.slots.get_value_or_guard_async(key).await {
+        let guard = match self.slots.get_value_or_guard_async(&CompactString::from(key)).await {
             Ok(Slot::Link(entry)) => return Ok(Found::Link(entry)),
             Ok(Slot::AbsentUntil(_)) => return Ok(Found::Absent),
             Err(guard) => guard,
@@ -162,7 +163,8 @@ impl LinkCache {
         let damaged = |what: &str| Error::Corrupt(format!("link {} has no {what}", place.id));
         // Again at this end: whatever stands in the store, nothing but http and https leaves here.
         let canonical = canonicalise(&place.target).map_err(|_| damaged("valid target"))?;
-        let location = HeaderValue::try_from(location(&place.target, &canonical))
+        // From a slice: exactly as long as it has to be.
+        let location = HeaderValue::from_str(&location(&place.target, &canonical))
             .map_err(|_| damaged("valid target"))?;
         let hit_limit = place.hit_limit.and_then(|limit| u64::try_from(limit).ok());
         Ok(Arc::new(Entry {

@@ -27,35 +27,35 @@ pub enum Decision {
     Live,
 }
 
-/// What the times come to: how a link answers, and until when.
+/// What the times come to: until when the link redirects. One word, since every link in memory has
+/// one; the two ends of time that no link can have say what else there is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Fate {
-    /// Deleted or purged.
-    Absent,
-    /// Its time is over, whatever a clock says.
-    Gone,
-    /// It redirects up to, but not at, this instant.
-    LiveUntil(Timestamp),
-}
+pub struct Fate(i64);
 
 impl Fate {
+    const ABSENT: Self = Self(i64::MIN);
+    const GONE: Self = Self(i64::MIN + 1);
+
     /// What a link with these times comes to.
     pub fn of(life: Life) -> Self {
         if life.deleted_at.is_some() || life.purged_at.is_some() {
-            Self::Absent
+            Self::ABSENT
         } else if life.expired_at.is_some() {
-            Self::Gone
+            Self::GONE
         } else {
-            Self::LiveUntil(life.expires_at.unwrap_or(Timestamp::from_ms(i64::MAX)))
+            let end = life.expires_at.map_or(i64::MAX, Timestamp::as_ms);
+            Self(end.max(Self::GONE.0))
         }
     }
 
-    /// What it answers at `now`.
+    /// What the link answers at `now`.
     pub fn at(self, now: Timestamp) -> Decision {
-        match self {
-            Self::Absent => Decision::NotFound,
-            Self::LiveUntil(end) if now < end => Decision::Live,
-            Self::Gone | Self::LiveUntil(_) => Decision::Gone,
+        if self == Self::ABSENT {
+            Decision::NotFound
+        } else if now.as_ms() < self.0 {
+            Decision::Live
+        } else {
+            Decision::Gone
         }
     }
 }

@@ -1,6 +1,8 @@
 //! What a link's requests of one hour add up to. Tallies of the same link and hour merge exactly,
 //! in any order: only sums and a latest time are in them.
 
+use std::cmp::Ordering;
+
 use crate::clock::Timestamp;
 use crate::link::{Hour, Latency, LinkId};
 
@@ -48,19 +50,38 @@ pub fn push(tallies: &mut Vec<Tally>, next: Tally) {
     }
 }
 
-/// Merge two sorted lists into an empty one.
-pub fn merge(left: &[Tally], right: &[Tally], into: &mut Vec<Tally>) {
-    into.reserve(left.len() + right.len());
-    let (mut left, mut right) = (left.iter().peekable(), right.iter().peekable());
-    loop {
-        let next = match (left.peek(), right.peek()) {
-            (Some(one), Some(other)) if one.key() <= other.key() => left.next(),
-            (_, Some(_)) => right.next(),
-            _ => left.next(),
-        };
-        let Some(next) = next else { break };
-        push(into, *next);
+/// Merge sorted tallies into others, in place: from the end, so that nothing is overwritten before it
+/// was moved.
+#[expect(
+    clippy::indexing_slicing,
+    reason = "`left` and `right` go down to 0, `free` down to `left`"
+)]
+pub fn merge(into: &mut Vec<Tally>, more: &[Tally]) {
+    let Some(filler) = more.last() else { return };
+    let (mut left, mut right) = (into.len(), more.len());
+    let mut free = left + right;
+    into.reserve_exact(right);
+    into.resize(free, *filler);
+    while right > 0 {
+        let mut next = more[right - 1];
+        let order = if left == 0 { Ordering::Less } else { into[left - 1].key().cmp(&next.key()) };
+        match order {
+            Ordering::Less => right -= 1,
+            Ordering::Equal => {
+                (left, right) = (left - 1, right - 1);
+                next.add(&into[left]);
+            }
+            Ordering::Greater => {
+                left -= 1;
+                next = into[left];
+            }
+        }
+        free -= 1;
+        into[free] = next;
     }
+    // Where two became one, a gap is left between what stayed and what was moved.
+    into.copy_within(free.., left);
+    into.truncate(into.len() - (free - left));
 }
 
 #[cfg(test)]
@@ -97,8 +118,8 @@ mod tests {
             left in prop::collection::vec(any_tally(), 0..20),
             right in prop::collection::vec(any_tally(), 0..20),
         ) {
-            let mut merged = Vec::new();
-            merge(&sorted(left.clone()), &sorted(right.clone()), &mut merged);
+            let mut merged = sorted(left.clone());
+            merge(&mut merged, &sorted(right.clone()));
             let mut expected = BTreeMap::new();
             for tally in left.into_iter().chain(right) {
                 expected.entry(tally.key()).and_modify(|sum: &mut Tally| sum.add(&tally))

@@ -7,10 +7,9 @@
 //! added and removed in one transaction.
 //!
 //! Invariants: whatever was taken in is in exactly one place: fresh, being sent, logged, or in a
-//! part. A write whose fate is unknown is sent again unchanged under the same number, and the
-//! store takes a number once.
+//! part. A write whose fate is unknown is sent again unchanged in the same turn, and the store lets
+//! a turn be taken once.
 
-use std::collections::VecDeque;
 use std::mem;
 use std::time::Duration;
 
@@ -40,12 +39,8 @@ pub(super) enum Task {
     Settle,
 }
 
-/// Tallies under the number that the log knows them by.
-#[derive(Clone, Debug)]
-pub(super) struct Numbered {
-    pub(super) seq: i64,
-    pub(super) tallies: Vec<Tally>,
-}
+/// Tallies, and the number that the log knows them by.
+pub(super) type Numbered<'a> = (i64, &'a [Tally]);
 
 /// The book.
 #[derive(Debug, Default)]
@@ -53,26 +48,27 @@ pub(super) struct Book {
     fresh: Vec<Tally>,
     /// Whether the last that came in were few.
     calm: bool,
-    sending: Option<(Task, Numbered)>,
+    sending: Option<(Task, i64, Vec<Tally>)>,
     logged: Vec<Tally>,
     /// The rows that hold what is logged.
     rows: Vec<i64>,
     logged_since: Option<Timestamp>,
-    parts: VecDeque<Numbered>,
-    /// The last number.
+    /// What was cut into parts, and the number of the first.
+    parts: Vec<Tally>,
+    first_part: i64,
+    /// How many of them are settled.
+    settled: usize,
+    /// The last number of a row.
     seq: i64,
-    /// The number under which something was last added without the log. Its row is empty, and is
-    /// removed by the next.
-    marker: Option<i64>,
-    /// Room to merge in.
-    spare: Vec<Tally>,
+    /// How many times something was sent.
+    turn: i64,
 }
 
 impl Book {
     /// Take in tallies, sorted. Nothing is also something: it means that there is time.
     pub(super) fn take_in(&mut self, tallies: &[Tally]) {
         self.calm = tallies.len() <= FEW;
-        merge_in(&mut self.fresh, tallies, &mut self.spare);
+        merge(&mut self.fresh, tallies);
     }
 
     /// Whether there is no room for more before something is written.
@@ -82,8 +78,8 @@ impl Book {
 
     /// Tallies that are not in the tables yet.
     pub(super) fn waiting(&self) -> usize {
-        let parts: usize = self.parts.iter().map(|part| part.tallies.len()).sum();
-        self.fresh.len() + self.sent().tallies.len() + self.logged.len() + parts
+        let parts = self.parts.len().saturating_sub(self.settled * PART);
+        self.fresh.len() + self.sent().map_or(0, |sent| sent.1.len()) + self.logged.len() + parts
     }
 
     /// What to write next; with `all`, until nothing waits.
@@ -91,11 +87,12 @@ impl Book {
         if self.sending.is_none() && !self.fresh.is_empty() {
             let direct = self.fresh.len() <= FEW && self.logged.is_empty() && self.parts.is_empty();
             self.seq += 1;
+            self.turn += 1;
             let tallies = mem::take(&mut self.fresh);
             let task = if direct { Task::Add } else { Task::Log };
-            self.sending = Some((task, Numbered { seq: self.seq, tallies }));
+            self.sending = Some((task, self.seq, tallies));
         }
-        if let Some((task, _)) = &self.sending {
+        if let Some((task, ..)) = &self.sending {
             return Some(*task);
         }
         if !self.parts.is_empty() {
@@ -107,77 +104,259 @@ impl Book {
     }
 
     /// What is being sent.
-    pub(super) fn sent(&self) -> &Numbered {
-        const NOTHING: &Numbered = &Numbered { seq: 0, tallies: Vec::new() };
-        self.sending.as_ref().map_or(NOTHING, |(_, sent)| sent)
+    pub(super) fn sent(&self) -> Option<Numbered<'_>> {
+        self.sending.as_ref().map(|(_, seq, tallies)| (*seq, tallies.as_slice()))
     }
 
-    /// The row that the next write may remove: it only proved that a write was done.
-    pub(super) fn marker(&self) -> Option<i64> {
-        self.marker
+    /// The turn in which it is sent.
+    pub(super) fn turn(&self) -> i64 {
+        self.turn
     }
 
-    /// What was sent is in the store.
+    /// What was sent is in the store. Gives what is in its tables.
     pub(super) fn did_send(&mut self, now: Timestamp) -> Vec<Tally> {
-        let Some((task, sent)) = self.sending.take() else { return Vec::new() };
-        self.marker = None;
+        let Some((task, seq, sent)) = self.sending.take() else { return Vec::new() };
         if task == Task::Add {
-            self.marker = Some(sent.seq);
-            return sent.tallies;
+            return sent;
         }
-        merge_in(&mut self.logged, &sent.tallies, &mut self.spare);
-        self.rows.push(sent.seq);
+        merge(&mut self.logged, &sent);
+        self.rows.push(seq);
         self.logged_since.get_or_insert(now);
         Vec::new()
     }
 
     /// The rows that hold what is logged, and the parts to replace them by. Should that fail, the
     /// next parts have other numbers.
-    pub(super) fn cut(&mut self) -> (Vec<i64>, Vec<Numbered>) {
-        let numbered = |tallies: &[Tally]| {
-            self.seq += 1;
-            Numbered { seq: self.seq, tallies: tallies.to_vec() }
-        };
-        (self.rows.clone(), self.logged.chunks(PART).map(numbered).collect())
+    pub(super) fn cut(&mut self) -> (&[i64], impl Iterator<Item = Numbered<'_>>) {
+        self.first_part = self.seq + 1;
+        let parts = self.logged.chunks(PART);
+        self.seq += to_i64(parts.len());
+        (&self.rows, (self.first_part..).zip(parts))
     }
 
     /// The parts have replaced the rows.
-    pub(super) fn did_cut(&mut self, parts: Vec<Numbered>) {
-        self.drop_logged();
-        self.parts = parts.into();
+    pub(super) fn did_cut(&mut self) {
+        self.parts = self.take_logged();
+        self.settled = 0;
     }
 
     /// The rows were not there any more: somebody took this process for dead and sees to them. What
     /// they held is theirs.
     pub(super) fn lost_rows(&mut self) -> Vec<Tally> {
-        let lost = mem::take(&mut self.logged);
-        self.drop_logged();
-        lost
+        self.take_logged()
     }
 
     /// The part to settle.
-    pub(super) fn part(&self) -> Option<&Numbered> {
-        self.parts.front()
+    pub(super) fn part(&self) -> Option<Numbered<'_>> {
+        let tallies = self.parts.chunks(PART).nth(self.settled)?;
+        Some((self.first_part + to_i64(self.settled), tallies))
     }
 
     /// It is in the tables: by this process, or by another that took it for dead.
-    pub(super) fn did_settle(&mut self) -> Vec<Tally> {
-        self.parts.pop_front().map_or_else(Vec::new, |part| part.tallies)
+    pub(super) fn did_settle(&mut self) {
+        self.settled += 1;
+        if self.settled * PART >= self.parts.len() {
+            self.parts = Vec::new();
+        }
     }
 
-    fn drop_logged(&mut self) {
-        self.logged = Vec::new();
-        self.spare = Vec::new();
+    fn take_logged(&mut self) -> Vec<Tally> {
         self.rows.clear();
         self.logged_since = None;
+        mem::take(&mut self.logged)
     }
 }
 
-fn merge_in(into: &mut Vec<Tally>, more: &[Tally], spare: &mut Vec<Tally>) {
-    if more.is_empty() {
-        return;
+fn to_i64(count: usize) -> i64 {
+    i64::try_from(count).unwrap_or(i64::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::link::{Hour, LinkId};
+    use proptest::prelude::*;
+    use std::collections::BTreeMap;
+
+    /// What a store makes of the tasks: sums in tables, rows in a log, numbers that are taken once.
+    #[derive(Default)]
+    struct Shelf {
+        tables: BTreeMap<i64, u64>,
+        log: BTreeMap<i64, Vec<Tally>>,
+        turn: i64,
     }
-    spare.clear();
-    merge(into, more, spare);
-    mem::swap(into, spare);
+
+    impl Shelf {
+        fn add(&mut self, tallies: &[Tally]) {
+            for tally in tallies {
+                *self.tables.entry(tally.link.0).or_default() += tally.visits;
+            }
+        }
+
+        fn log(&mut self, (seq, tallies): Numbered<'_>) {
+            assert!(self.log.insert(seq, tallies.to_vec()).is_none(), "a number was given twice");
+        }
+
+        fn settle(&mut self, seq: i64) {
+            if let Some(tallies) = self.log.remove(&seq) {
+                self.add(&tallies);
+            }
+        }
+
+        fn settle_all(&mut self) {
+            for seq in self.log.keys().copied().collect::<Vec<_>>() {
+                self.settle(seq);
+            }
+        }
+    }
+
+    #[derive(Clone, Copy, Debug)]
+    enum Fate {
+        Done,
+        /// The store did not get it.
+        Refused,
+        /// The store did it, and the answer got lost.
+        Unheard,
+    }
+
+    /// One step of the recorder, with a store that may fail.
+    fn step(book: &mut Book, shelf: &mut Shelf, fate: Fate, all: bool) -> bool {
+        let now = Timestamp::from_ms(0);
+        let Some(task) = book.plan(now, all) else { return false };
+        if matches!(fate, Fate::Refused) {
+            return true;
+        }
+        let heard = matches!(fate, Fate::Done);
+        match task {
+            Task::Add | Task::Log => {
+                let sent = book.sent().unwrap();
+                if shelf.turn + 1 == book.turn() {
+                    shelf.turn += 1;
+                    match task {
+                        Task::Add => shelf.add(sent.1),
+                        _ => shelf.log(sent),
+                    }
+                }
+                if heard {
+                    book.did_send(now);
+                }
+            }
+            Task::Cut => {
+                let (rows, parts) = book.cut();
+                let all_there = rows.iter().all(|seq| shelf.log.contains_key(seq));
+                let parts: Vec<Numbered<'_>> = parts.collect();
+                if all_there {
+                    for seq in rows {
+                        shelf.log.remove(seq);
+                    }
+                    for part in parts {
+                        shelf.log(part);
+                    }
+                }
+                match (heard, all_there) {
+                    (true, true) => book.did_cut(),
+                    (true, false) => {
+                        shelf.settle_all();
+                        book.lost_rows();
+                    }
+                    (false, _) => {}
+                }
+            }
+            Task::Settle => {
+                shelf.settle(book.part().unwrap().0);
+                if heard {
+                    book.did_settle();
+                }
+            }
+        }
+        true
+    }
+
+    #[derive(Clone, Debug)]
+    enum Event {
+        Clicks(i64, usize),
+        Step(Fate),
+        /// Another process takes this one for dead.
+        Robbed,
+    }
+
+    fn any_event() -> impl Strategy<Value = Event> {
+        prop_oneof![
+            2 => (0..3000i64, prop_oneof![1..50usize, 1900..5000usize])
+                .prop_map(|(first, count)| Event::Clicks(first, count)),
+            6 => prop_oneof![Just(Fate::Done), Just(Fate::Refused), Just(Fate::Unheard)]
+                .prop_map(Event::Step),
+            1 => Just(Event::Robbed),
+        ]
+    }
+
+    fn clicks(first: i64, count: usize) -> Vec<Tally> {
+        let tally = |link| Tally {
+            link: LinkId(link),
+            hour: Hour::from_number(1),
+            others: 0,
+            visits: 1,
+            nanos: 1,
+            last_at: Timestamp::from_ms(1),
+        };
+        (first..).take(count).map(tally).collect()
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(300))]
+        #[test]
+        fn every_visit_counts_once_whatever_fails(
+            events in prop::collection::vec(any_event(), 1..40),
+        ) {
+            let (mut book, mut shelf) = (Book::default(), Shelf::default());
+            let mut expected: BTreeMap<i64, u64> = BTreeMap::new();
+            for event in events {
+                match event {
+                    Event::Clicks(first, count) => {
+                        let clicks = clicks(first, count);
+                        for tally in &clicks {
+                            *expected.entry(tally.link.0).or_default() += 1;
+                        }
+                        book.take_in(&clicks);
+                    }
+                    Event::Step(fate) => {
+                        step(&mut book, &mut shelf, fate, false);
+                    }
+                    Event::Robbed => shelf.settle_all(),
+                }
+                let known: u64 = shelf.tables.values().sum();
+                prop_assert!(known <= expected.values().sum(), "counted twice");
+            }
+            let mut steps = 0;
+            while step(&mut book, &mut shelf, Fate::Done, true) {
+                steps += 1;
+                prop_assert!(steps < 1000, "never ends");
+            }
+            prop_assert_eq!(book.waiting(), 0);
+            shelf.settle_all();
+            prop_assert_eq!(shelf.tables, expected);
+        }
+    }
+
+    #[test]
+    fn many_wait_in_the_log_until_there_is_time() {
+        let (mut book, mut shelf) = (Book::default(), Shelf::default());
+        book.take_in(&clicks(0, FEW));
+        assert_eq!(book.plan(Timestamp::from_ms(0), false), Some(Task::Add));
+        step(&mut book, &mut shelf, Fate::Done, false);
+        for _ in 0..3 {
+            book.take_in(&clicks(0, FEW + 1));
+            assert_eq!(book.plan(Timestamp::from_ms(0), false), Some(Task::Log));
+            step(&mut book, &mut shelf, Fate::Done, false);
+        }
+        assert_eq!(book.plan(Timestamp::from_ms(0), false), None);
+        assert_eq!((book.waiting(), shelf.log.len()), (FEW + 1, 3));
+        let late = Timestamp::from_ms(0).plus(LONGEST);
+        assert_eq!(book.plan(late, false), Some(Task::Cut));
+        book.take_in(&[]);
+        assert_eq!(book.plan(Timestamp::from_ms(0), false), Some(Task::Cut));
+        while step(&mut book, &mut shelf, Fate::Done, false) {}
+        assert_eq!((book.waiting(), shelf.log.len()), (0, 0));
+        assert_eq!(shelf.tables[&0], 4);
+    }
 }

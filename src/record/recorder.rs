@@ -1,6 +1,7 @@
 //! The writer behind the lanes: it takes the clicks that gathered, adds them up by link and hour, and
 //! carries out what the book says.
 
+use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -8,11 +9,11 @@ use tokio::time::Instant;
 
 use crate::clock::Timestamp;
 use crate::link::tally::{merge, push};
-use crate::link::{Hour, Tally};
+use crate::link::{Hour, LinkId, Tally};
 use crate::record::book::{Book, Numbered, Task};
 use crate::record::cells::Cells;
 use crate::record::{Cell, Click, Lane, Visitor};
-use crate::store::{Error, LogPart, LogRow, Place, Store};
+use crate::store::{Error, LogRow, Place, Store, Turn};
 
 /// How long clicks gather before they are made safe.
 pub const EVERY: Duration = Duration::from_millis(250);
@@ -22,11 +23,11 @@ pub const EVERY: Duration = Duration::from_millis(250);
 pub struct Recorder {
     lanes: Vec<Arc<Lane>>,
     cells: Cells,
-    /// Cells with visits that found no room in a lane.
-    spilled: Mutex<Vec<Arc<Cell>>>,
+    /// Visits that found no room in a lane, by link: how many, and their latencies in nanoseconds.
+    spilled: Mutex<BTreeMap<LinkId, (u64, u64)>>,
     /// One writer at a time.
     desk: tokio::sync::Mutex<Desk>,
-    /// What this process is called in the log.
+    /// What this process is called where clicks are written.
     writer: i64,
 }
 
@@ -35,19 +36,20 @@ pub struct Recorder {
 struct Desk {
     book: Book,
     clicks: Vec<Click>,
-    tallies: Vec<Tally>,
 }
 
 impl Recorder {
     /// With a lane for each of `workers`, and a number that no other process has.
-    pub fn new(workers: usize, writer: i64) -> Self {
-        Self {
+    pub async fn start(workers: usize, store: &Store, now: Timestamp) -> Result<Self, Error> {
+        let writer = store.take_numbers("writer", 1).await?;
+        store.register_writer(writer, now).await?;
+        Ok(Self {
             lanes: (0..workers.max(1)).map(|_| Arc::default()).collect(),
             cells: Cells::default(),
             spilled: Mutex::default(),
             desk: tokio::sync::Mutex::default(),
             writer,
-        }
+        })
     }
 
     /// The lane of a worker.
@@ -67,14 +69,17 @@ impl Recorder {
     }
 
     /// Leave a click in a lane. Where there is no room its details are dropped, and counted; a
-    /// visit is counted all the same, with its link.
-    pub fn count(&self, lane: &Lane, cell: &Arc<Cell>, click: Click) {
+    /// visit counts all the same.
+    pub fn count(&self, lane: &Lane, click: Click) {
         if lane.push(click) {
             return;
         }
         metrics::counter!("kurz_click_details_dropped_total").increment(1);
-        if click.visitor == Visitor::Person && cell.spill(click.nanos) {
-            lock(&self.spilled).push(Arc::clone(cell));
+        if click.visitor == Visitor::Person {
+            let mut spilled = lock(&self.spilled);
+            let (visits, nanos) = spilled.entry(click.link).or_default();
+            *visits += 1;
+            *nanos += u64::from(click.nanos);
         }
     }
 
@@ -107,25 +112,28 @@ impl Recorder {
             // The store takes nothing: the lanes fill up, and visits stay with their cells.
             return;
         }
-        let Desk { book, clicks, tallies } = desk;
-        tallies.clear();
+        let late = std::mem::take(&mut *lock(&self.spilled));
+        let hour = Hour::of(now);
+        let late = late.into_iter().map(|(link, (visits, nanos))| Tally {
+            link,
+            hour,
+            others: 0,
+            visits,
+            nanos,
+            last_at: now,
+        });
+        let mut tallies: Vec<Tally> = late.collect();
         for lane in &self.lanes {
+            let clicks = &mut desk.clicks;
             lane.exchange(clicks);
             clicks.sort_unstable_by_key(|click| (click.link, click.at));
             let mut sums = Vec::new();
-            clicks.drain(..).for_each(|click| push(&mut sums, click.tally()));
-            let before = std::mem::take(tallies);
-            merge(&before, &sums, tallies);
+            for click in clicks.drain(..) {
+                push(&mut sums, click.tally());
+            }
+            merge(&mut tallies, &sums);
         }
-        let mut late: Vec<Tally> = Vec::new();
-        for cell in std::mem::take(&mut *lock(&self.spilled)) {
-            let (visits, nanos) = cell.drain();
-            let (link, hour) = (cell.link(), Hour::of(now));
-            late.push(Tally { link, hour, others: 0, visits, nanos, last_at: now });
-        }
-        late.sort_by_key(Tally::key);
-        book.take_in(&late);
-        book.take_in(tallies);
+        desk.book.take_in(&tallies);
     }
 
     async fn carry_out(
@@ -135,46 +143,39 @@ impl Recorder {
         store: &Store,
         now: Timestamp,
     ) -> Result<(), Error> {
-        let proof = book.marker().map(|seq| self.row(seq));
-        match task {
-            Task::Add => {
-                store.add_tallies(self.part(book.sent()), proof, now).await?;
+        let writer = self.writer;
+        let turn = Turn { writer, number: book.turn() };
+        match (task, book.sent(), book.part()) {
+            (Task::Add, Some((_, tallies)), _) => {
+                store.add_tallies(turn, tallies, now).await?;
                 self.cells.wrote(&book.did_send(now));
             }
-            Task::Log => {
-                store.log_tallies(self.part(book.sent()), proof, now).await?;
+            (Task::Log, Some(sent), _) => {
+                store.log_tallies(turn, row(sent), now).await?;
                 book.did_send(now);
             }
-            Task::Cut => {
+            (Task::Settle, _, Some(part)) => {
+                store.settle_logged(writer, row(part)).await?;
+                self.cells.wrote(part.1);
+                book.did_settle();
+            }
+            _ => {
                 let (rows, parts) = book.cut();
-                let rows: Vec<LogRow> = rows.into_iter().map(|seq| self.row(seq)).collect();
-                let by: Vec<LogPart<'_>> = parts.iter().map(|part| self.part(part)).collect();
-                if store.replace_logged(&rows, &by, now).await? {
-                    drop(by);
-                    book.did_cut(parts);
+                if store.replace_logged(writer, rows, parts.map(row)).await? {
+                    book.did_cut();
                 } else {
                     // By somebody else, or by a try of this process whose answer got lost.
-                    store.settle_own(self.writer).await?;
+                    store.settle_own(writer).await?;
                     self.cells.wrote(&book.lost_rows());
                 }
-            }
-            Task::Settle => {
-                if let Some(part) = book.part() {
-                    store.settle_logged(self.part(part)).await?;
-                }
-                self.cells.wrote(&book.did_settle());
             }
         }
         Ok(())
     }
+}
 
-    fn row(&self, seq: i64) -> LogRow {
-        LogRow { writer: self.writer, seq }
-    }
-
-    fn part<'a>(&self, numbered: &'a Numbered) -> LogPart<'a> {
-        LogPart { row: self.row(numbered.seq), tallies: &numbered.tallies }
-    }
+fn row((seq, tallies): Numbered<'_>) -> LogRow<'_> {
+    LogRow { seq, tallies }
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {

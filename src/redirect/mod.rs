@@ -163,7 +163,7 @@ impl Plane {
         let answer = answer::redirect(entry);
         let nanos = u32::try_from(arrival.elapsed().as_nanos()).unwrap_or(u32::MAX);
         let click = Click { link: entry.cell.link(), at: now, nanos, visitor };
-        self.recorder.count(&self.lane, &entry.cell, click);
+        self.recorder.count(&self.lane, click);
         answer
     }
 

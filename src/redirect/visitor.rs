@@ -44,7 +44,6 @@ const BOTS: &[&str] = &[
 const NOT_BOTS: &[&str] = &["cubot"];
 
 const SEC_PURPOSE: HeaderName = HeaderName::from_static("sec-purpose");
-const PURPOSE: HeaderName = HeaderName::from_static("purpose");
 
 /// User agents that are remembered by each worker.
 const REMEMBERED: usize = 256;
@@ -72,13 +71,9 @@ impl Visitors {
 
     /// Who asks.
     pub(super) fn of(&self, method: &Method, headers: &HeaderMap) -> Visitor {
-        let fetches_ahead = |name| {
-            let purpose = headers.get(name).map(HeaderValue::as_bytes);
-            purpose.is_some_and(|value| value.starts_with(b"prefetch"))
-        };
+        let purpose = headers.get(SEC_PURPOSE).map(HeaderValue::as_bytes);
         if method != Method::GET
-            || fetches_ahead(SEC_PURPOSE)
-            || fetches_ahead(PURPOSE)
+            || purpose.is_some_and(|purpose| purpose.starts_with(b"prefetch"))
             || headers.get(USER_AGENT).is_some_and(|agent| self.is_bot(agent.as_bytes()))
         {
             return Visitor::Other;
@@ -154,7 +149,6 @@ mod tests {
         assert_eq!(visitors.of(&Method::HEAD, &HeaderMap::new()), Visitor::Other);
         assert_eq!(of(&with("sec-purpose", "prefetch")), Visitor::Other);
         assert_eq!(of(&with("sec-purpose", "prefetch;prerender")), Visitor::Other);
-        assert_eq!(of(&with("purpose", "prefetch")), Visitor::Other);
         assert_eq!(of(&with("user-agent", "bingbot/2.0")), Visitor::Other);
         assert_eq!(of(&with("user-agent", "Mozilla/5.0")), Visitor::Person);
     }

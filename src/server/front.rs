@@ -16,7 +16,7 @@ use crate::clock::Stopwatch;
 use crate::problem::Problem;
 use crate::redirect::{Plane, Verdict};
 use crate::server::body::AnswerBody;
-use crate::server::host::{HostError, normalise_host, request_host};
+use crate::server::host::{HostError, host_of};
 use crate::web::HostOfRequest;
 
 /// The service behind every connection.
@@ -72,9 +72,7 @@ impl Service<Request<Incoming>> for Front {
 
     fn call(&self, request: Request<Incoming>) -> FrontFuture {
         let arrival = Stopwatch::start();
-        let host = request_host(&request)
-            .and_then(|host| normalise_host(host).ok_or(HostError::Malformed));
-        let host = match host {
+        let host = match host_of(&request) {
             Ok(host) => host,
             Err(error) => return refuse(error),
         };

@@ -194,8 +194,8 @@ async fn parts(
     let scrambler = scrambler(config, &store, &clock, &entropy).await?;
     let tokens = tokens(config, &store, &clock, &entropy).await?;
     let hit_limit = config.links.hit_limit.unwrap_or(0);
-    let writer = store.take_numbers("writer", 1).await?;
-    let recorder = Arc::new(Recorder::new(workers(&config.net).get(), writer));
+    let recorder = Recorder::start(workers(&config.net).get(), &store, clock.now()).await?;
+    let recorder = Arc::new(recorder);
     let links = LinkCache::new(
         config.cache.bytes,
         Arc::clone(&store),

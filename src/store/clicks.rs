@@ -1,8 +1,9 @@
 //! The log of redirects that are safe but not yet in the tables, and how they get there.
 //!
-//! Invariant: a row of the log is added to the tables and removed in one transaction, so whoever
-//! does it, and however often it is tried, its redirects count once. A writer's number is taken
-//! once: a write that is sent again, because its fate was not known, changes nothing.
+//! Invariants: a row of the log is added to the tables and removed in one transaction, so whoever does
+//! it, and however often it is tried, its redirects count once. A process writes turn by turn, and a
+//! turn that was taken is not taken again: a write that is sent again, because its fate was not
+//! known, changes nothing.
 
 use std::time::Duration;
 
@@ -15,147 +16,177 @@ use crate::store::value::{Row, Value};
 use crate::store::{Error, Store};
 
 statements! {
-    LOG = concat!("insert into click_log (writer, seq, written_at, tallies)
-        values ($1, $2, ", database_now!("$3"), ", $4)
-        on conflict (writer, seq) do nothing returning seq");
+    REGISTER = concat!("insert into click_writers (writer, turn, written_at)
+        values ($1, $2, ", database_now!("$3"), ") on conflict (writer) do nothing");
+    TAKE_TURN = concat!("update click_writers set turn = cast($1 as bigint), written_at = ", database_now!("$2"), "
+        where writer = $3 and turn = cast($1 as bigint) - 1 returning turn");
+    TURN = "select turn from click_writers where writer = $1";
+    LOG = "insert into click_log (writer, seq, tallies) values ($1, $2, $3)";
     UNLOG = "delete from click_log where writer = $1 and seq = $2 returning seq";
     /// Rows of writers that have been silent for a while, a page at a time.
     LEFT = concat!("select writer, seq, tallies from click_log
-        where (writer, seq) > ($1, $2) and writer in (select writer from click_log
-            group by writer having max(written_at) <= ", database_now!("$3"), " - $4)
+        where (writer, seq) > ($1, $2) and writer not in (select writer from click_writers
+            where written_at > ", database_now!("$3"), " - $4)
         order by writer, seq limit 20");
     OWN = "select writer, seq, tallies from click_log where writer = $1 and seq > $2
         order by seq limit 20";
+    FORGET = concat!("delete from click_writers where written_at <= ", database_now!("$1"), " - $2
+        and writer not in (select writer from click_log)");
 }
 
 /// What the log's rows begin with, so that another release can tell them apart.
 const FORMAT: u8 = 1;
+/// How long a writer is remembered that writes no more.
+const REMEMBERED: Duration = Duration::from_hours(30 * 24);
 
-/// A row of the log: who wrote it, and its number with them.
+/// A turn of a process to write.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct LogRow {
+pub struct Turn {
     /// A number that no other process has.
     pub writer: i64,
-    /// Grows with each row.
-    pub seq: i64,
+    /// Grows by one with each write.
+    pub number: i64,
 }
 
-/// Tallies that a row of the log holds.
+/// A row of the log, and the tallies that it holds.
 #[derive(Clone, Copy, Debug)]
-pub struct LogPart<'a> {
-    /// The row.
-    pub row: LogRow,
+pub struct LogRow<'a> {
+    /// Its number with its writer.
+    pub seq: i64,
     /// What it holds.
     pub tallies: &'a [Tally],
 }
 
 impl Store {
-    /// Add tallies to the tables at once. An empty row of the log proves that it was done, and
-    /// the proof of the last time is removed.
+    /// Let a process write clicks.
+    pub async fn register_writer(&self, writer: i64, now: Timestamp) -> Result<(), Error> {
+        self.db.write(self.register(Turn { writer, number: 0 }, now)).await.map(|_| ())
+    }
+
+    /// Add tallies to the tables at once.
     pub async fn add_tallies(
         &self,
-        part: LogPart<'_>,
-        proof: Option<LogRow>,
+        turn: Turn,
+        tallies: &[Tally],
         now: Timestamp,
     ) -> Result<(), Error> {
-        let mut steps = vec![self.log(part.row, &[], now)];
-        steps.extend(add(part.tallies));
-        steps.extend(add_to_total(part.tallies));
-        steps.extend(proof.map(unlog));
-        // Undone: the number is taken, so this was done before.
-        self.db.batch(steps).await.map(|_| ())
+        self.take_turn(turn, add(tallies).chain(add_to_total(tallies)), now).await
     }
 
     /// Make tallies safe. They count in the total from here on.
     pub async fn log_tallies(
         &self,
-        part: LogPart<'_>,
-        proof: Option<LogRow>,
+        turn: Turn,
+        row: LogRow<'_>,
         now: Timestamp,
     ) -> Result<(), Error> {
-        let mut steps = vec![self.log(part.row, part.tallies, now)];
-        steps.extend(add_to_total(part.tallies));
-        steps.extend(proof.map(unlog));
-        self.db.batch(steps).await.map(|_| ())
+        let log = [log(turn.writer, row)];
+        self.take_turn(turn, log.into_iter().chain(add_to_total(row.tallies)), now).await
     }
 
     /// Replace rows by others that hold the same; `false` when some of them are not there.
     pub async fn replace_logged(
         &self,
-        rows: &[LogRow],
-        by: &[LogPart<'_>],
-        now: Timestamp,
+        writer: i64,
+        rows: &[i64],
+        by: impl Iterator<Item = LogRow<'_>>,
     ) -> Result<bool, Error> {
-        let mut steps: Vec<Step> = rows.iter().map(|row| unlog(*row).or_undo()).collect();
-        steps.extend(by.iter().map(|part| self.log(part.row, part.tallies, now)));
+        let mut steps: Vec<Step> = rows.iter().map(|seq| unlog(writer, *seq).or_undo()).collect();
+        steps.extend(by.map(|row| log(writer, row)));
         Ok(matches!(self.db.batch(steps).await?, Outcome::Done(_)))
     }
 
     /// Add what a row holds to the tables, and remove it; nothing, if it is not there.
-    pub async fn settle_logged(&self, part: LogPart<'_>) -> Result<(), Error> {
-        let steps = [unlog(part.row).or_undo()].into_iter().chain(add(part.tallies));
-        self.db.batch(steps.collect()).await.map(|_| ())
+    pub async fn settle_logged(&self, writer: i64, row: LogRow<'_>) -> Result<(), Error> {
+        let remove = [unlog(writer, row.seq).or_undo()];
+        self.db.batch(remove.into_iter().chain(add(row.tallies)).collect()).await.map(|_| ())
     }
 
     /// Settle all rows of writers that have been silent for `idle`; how many rows.
     pub async fn settle_left(&self, idle: Duration, now: Timestamp) -> Result<usize, Error> {
         let mut settled = 0;
-        let mut after = LogRow { writer: i64::MIN, seq: i64::MIN };
+        let mut after = (i64::MIN, i64::MIN);
         loop {
             let params = vec![
-                Value::Int(after.writer),
-                Value::Int(after.seq),
+                Value::Int(after.0),
+                Value::Int(after.1),
                 self.db.clock_param(now),
                 Value::Int(ms(idle)),
             ];
             let rows = self.db.list(LEFT, params).await?;
-            let Some(last) = self.settle_rows(&rows).await? else { return Ok(settled) };
+            let Some(last) = self.settle_rows(&rows).await? else { break };
             settled += rows.len();
             after = last;
         }
+        let forget = [self.db.clock_param(now), Value::Int(ms(REMEMBERED))];
+        self.db.write(Step::new(FORGET, forget)).await?;
+        Ok(settled)
     }
 
     /// Settle all rows of one writer.
     pub async fn settle_own(&self, writer: i64) -> Result<(), Error> {
-        let mut after = LogRow { writer, seq: i64::MIN };
+        let mut after = i64::MIN;
         loop {
-            let params = vec![Value::Int(writer), Value::Int(after.seq)];
-            let rows = self.db.list(OWN, params).await?;
-            let Some(last) = self.settle_rows(&rows).await? else { return Ok(()) };
+            let rows = self.db.list(OWN, vec![Value::Int(writer), Value::Int(after)]).await?;
+            let Some((_, last)) = self.settle_rows(&rows).await? else { return Ok(()) };
             after = last;
         }
     }
 
-    /// Settle rows as they were read; the last of them.
-    async fn settle_rows(&self, rows: &[Row]) -> Result<Option<LogRow>, Error> {
+    /// Settle rows as they were read; writer and number of the last.
+    async fn settle_rows(&self, rows: &[Row]) -> Result<Option<(i64, i64)>, Error> {
         let mut last = None;
         for read in rows {
-            let row = LogRow { writer: read.int(0)?, seq: read.int(1)? };
-            last = Some(row);
+            let (writer, seq) = (read.int(0)?, read.int(1)?);
+            last = Some((writer, seq));
             if let Some(tallies) = decode(read.blob(2)?) {
-                self.settle_logged(LogPart { row, tallies: &tallies }).await?;
+                self.settle_logged(writer, LogRow { seq, tallies: &tallies }).await?;
             } else {
                 // Left for whoever can read it.
-                tracing::error!(?row, "the click log holds a row that cannot be read");
+                tracing::error!(writer, seq, "the click log holds a row that cannot be read");
             }
         }
         Ok(last)
     }
 
-    fn log(&self, row: LogRow, tallies: &[Tally], now: Timestamp) -> Step {
-        let encoded = encode(tallies);
-        let params = [
-            Value::Int(row.writer),
-            Value::Int(row.seq),
-            self.db.clock_param(now),
-            Value::Blob(encoded.into()),
-        ];
-        Step::new(LOG, params).or_undo()
+    /// Write, unless this turn was taken before.
+    async fn take_turn(
+        &self,
+        turn: Turn,
+        steps: impl Iterator<Item = Step>,
+        now: Timestamp,
+    ) -> Result<(), Error> {
+        let Turn { writer, number } = turn;
+        let params = [Value::Int(number), self.db.clock_param(now), Value::Int(writer)];
+        let take = Step::new(TAKE_TURN, params).or_undo();
+        if let Outcome::Done(_) = self.db.batch([take].into_iter().chain(steps).collect()).await? {
+            return Ok(());
+        }
+        match self.db.find(TURN, &[Value::Int(writer)]).await? {
+            Some(row) if row.int(0)? >= number => Ok(()),
+            _ => {
+                // Silent for so long that it was forgotten.
+                let before = Turn { number: number - 1, ..turn };
+                self.db.write(self.register(before, now)).await?;
+                Err(Error::Unavailable("the store had forgotten this process".to_owned()))
+            }
+        }
+    }
+
+    fn register(&self, turn: Turn, now: Timestamp) -> Step {
+        let Turn { writer, number } = turn;
+        let params = [Value::Int(writer), Value::Int(number), self.db.clock_param(now)];
+        Step::new(REGISTER, params)
     }
 }
 
-fn unlog(row: LogRow) -> Step {
-    Step::new(UNLOG, [Value::Int(row.writer), Value::Int(row.seq)])
+fn log(writer: i64, row: LogRow<'_>) -> Step {
+    let tallies = Value::Blob(encode(row.tallies).into());
+    Step::new(LOG, [Value::Int(writer), Value::Int(row.seq), tallies])
+}
+
+fn unlog(writer: i64, seq: i64) -> Step {
+    Step::new(UNLOG, [Value::Int(writer), Value::Int(seq)])
 }
 
 /// Sorted tallies as bytes: numbers as differences from the tally before, in as many groups of 7

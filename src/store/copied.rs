@@ -30,8 +30,11 @@ macro_rules! columns {
     (link_days) => {
         "link_id, day, hits, others"
     };
+    (click_writers) => {
+        "writer, turn, written_at"
+    };
     (click_log) => {
-        "writer, seq, written_at, tallies"
+        "writer, seq, tallies"
     };
     (totals) => {
         "name, count, mean"
@@ -124,8 +127,12 @@ statements! {
     WRITE_DAYS = insert!(link_days, "($1, $2, $3, $4)");
     CLEAR_DAYS = "delete from link_days where (link_id, day) > ($1, $2) and (link_id, day) <= ($3, $4)";
     COUNT_DAYS = "select count(*) from link_days";
+    READ_WRITERS = select!(click_writers, "writer > $1 order by writer limit $2");
+    WRITE_WRITERS = insert!(click_writers, "($1, $2, $3)");
+    CLEAR_WRITERS = "delete from click_writers where writer > $1 and writer <= $2";
+    COUNT_WRITERS = "select count(*) from click_writers";
     READ_LOG = select!(click_log, "(writer, seq) > ($1, $2) order by writer, seq limit $3");
-    WRITE_LOG = insert!(click_log, "($1, $2, $3, $4)");
+    WRITE_LOG = insert!(click_log, "($1, $2, $3)");
     CLEAR_LOG = "delete from click_log where (writer, seq) > ($1, $2) and (writer, seq) <= ($3, $4)";
     COUNT_LOG = "select count(*) from click_log";
     READ_TOTALS = select!(totals, "name > $1 order by name limit $2");
@@ -251,6 +258,7 @@ pub(super) const TABLES: &[Table] = &[
     table!(link_stats, NUMBER, false, READ_STATS, WRITE_STATS, CLEAR_STATS, COUNT_STATS),
     table!(link_hours, NUMBERS, false, READ_HOURS, WRITE_HOURS, CLEAR_HOURS, COUNT_HOURS),
     table!(link_days, NUMBERS, false, READ_DAYS, WRITE_DAYS, CLEAR_DAYS, COUNT_DAYS),
+    table!(click_writers, NUMBER, false, READ_WRITERS, WRITE_WRITERS, CLEAR_WRITERS, COUNT_WRITERS),
     table!(click_log, NUMBERS, false, READ_LOG, WRITE_LOG, CLEAR_LOG, COUNT_LOG),
     table!(totals, TEXT, false, READ_TOTALS, WRITE_TOTALS, CLEAR_TOTALS, COUNT_TOTALS),
     table!(counters, TEXT, false, READ_COUNTERS, WRITE_COUNTERS, CLEAR_COUNTERS, COUNT_COUNTERS),

@@ -41,7 +41,7 @@ pub use backup::backup;
 pub use checksum::Checksum;
 pub use claims::Claim;
 pub use cleanup::Touched;
-pub use clicks::{LogPart, LogRow};
+pub use clicks::{LogRow, Turn};
 pub use copy::Progress;
 pub use edit::LinkEdit;
 pub use error::Error;

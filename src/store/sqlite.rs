@@ -30,6 +30,11 @@ const GROUP: usize = 4096;
 /// Pages in the write-ahead log before it is moved into the database: 64 MiB. Rarer than SQLite's
 /// own 1,000, since pages of random keys would be moved again and again.
 const CHECKPOINT_PAGES: i64 = 16_384;
+/// Pages that connections keep, in KiB. The rest is the operating system's cache: kurz is to be small.
+const WRITER_CACHE_KIB: i64 = 2048;
+const READER_CACHE_KIB: i64 = 1024;
+/// Connections that read, at most: those who read wait for a processor, not for a disk.
+const READERS: usize = 4;
 /// Prepared statements kept by each connection: more than there are statements.
 const STATEMENTS: usize = 128;
 
@@ -102,7 +107,7 @@ pub(crate) fn connect_writer(path: &Path) -> Result<Connection, Error> {
         set("synchronous", &"full")?;
         set("wal_autocheckpoint", &CHECKPOINT_PAGES)?;
         set("foreign_keys", &"on")?;
-        set("cache_size", &-32_768)
+        set("cache_size", &-WRITER_CACHE_KIB)
     })()
     .map_err(|error| failed(&error))?;
     Ok(db)
@@ -110,7 +115,10 @@ pub(crate) fn connect_writer(path: &Path) -> Result<Connection, Error> {
 
 /// Open the file as it is, for reading alone.
 pub(crate) fn connect_reader(path: &Path) -> Result<Connection, Error> {
-    connect(path, OpenFlags::SQLITE_OPEN_READ_ONLY)
+    let db = connect(path, OpenFlags::SQLITE_OPEN_READ_ONLY)?;
+    let set = db.pragma_update(None, "cache_size", -READER_CACHE_KIB);
+    set.map_err(|error| failed(&error))?;
+    Ok(db)
 }
 
 fn connect(path: &Path, flags: OpenFlags) -> Result<Connection, Error> {
@@ -135,20 +143,19 @@ struct Readers {
 
 impl Readers {
     fn open(path: &Path, count: usize) -> Result<Self, Error> {
-        let connections = (0..count.max(1))
+        let connections = (0..count.clamp(1, READERS))
             .map(|_| connect_reader(path).map(Mutex::new))
             .collect::<Result<_, _>>()?;
         Ok(Self { connections, next: AtomicUsize::new(0) })
     }
 
-    /// A connection that is free, or the next in turn once it is.
+    /// The first connection that is free, so that the same pages stay in few caches; if none is,
+    /// the next in turn once it is.
     fn take(&self) -> MutexGuard<'_, Connection> {
-        let start = self.next.fetch_add(1, Ordering::Relaxed) % self.connections.len();
-        let (before, from) = self.connections.split_at(start);
-        let in_turn = from.iter().chain(before);
-        let free = in_turn.clone().find_map(|one| one.try_lock().ok());
+        let free = self.connections.iter().find_map(|one| one.try_lock().ok());
         free.unwrap_or_else(|| {
-            let one = in_turn.clone().next().expect("there is at least one reader");
+            let turn = self.next.fetch_add(1, Ordering::Relaxed) % self.connections.len();
+            let one = self.connections.get(turn).expect("a remainder is less than the length");
             one.lock().unwrap_or_else(PoisonError::into_inner)
         })
     }

@@ -1,13 +1,12 @@
 //! Copies of whole stores between the two databases: equal to the last byte, whatever came between.
 
 use std::path::Path;
-use std::sync::atomic::{AtomicI64, Ordering};
 
 use kurz::clock::{Stopwatch, Timestamp};
 use kurz::code::{Code, WorkspaceId};
 use kurz::config::{Config, Overrides, StoreConfig};
 use kurz::link::{Hour, LinkId, Strategy, Tally};
-use kurz::store::{Host, Inserted, LinkEdit, LogPart, LogRow, NewLink, Progress, Store, Workspace};
+use kurz::store::{Host, Inserted, LinkEdit, NewLink, Progress, Store, Turn, Workspace};
 use tempfile::TempDir;
 
 use crate::harness::postgres::Database;
@@ -95,9 +94,9 @@ fn hits(link: i64) -> Tally {
 }
 
 async fn follow(store: &Store, tallies: &[Tally]) {
-    static NEXT: AtomicI64 = AtomicI64::new(1);
-    let row = LogRow { writer: 7, seq: NEXT.fetch_add(1, Ordering::Relaxed) };
-    store.add_tallies(LogPart { row, tallies }, None, NOW).await.unwrap();
+    let writer = store.take_numbers("writer", 1).await.unwrap();
+    store.register_writer(writer, NOW).await.unwrap();
+    store.add_tallies(Turn { writer, number: 1 }, tallies, NOW).await.unwrap();
 }
 
 /// Fill a store: workspaces, hosts, links, tags, redirects, deleted links.
