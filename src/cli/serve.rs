@@ -62,7 +62,8 @@ async fn serve(config: &Config) -> Result<(), Failure> {
     if let Some(admin) = program.admin_address() {
         print_line(&format!("admin on http://{admin}"))?;
     }
-    print_line(&format!("listening on http://{}", program.address()))?;
+    let scheme = config.net.scheme();
+    print_line(&format!("listening on {scheme}://{}", program.address()))?;
     let signal = signals.next().await;
     tracing::info!(signal, "stopping: requests in flight may end");
     tokio::select! {

@@ -3,10 +3,11 @@
 //! Invariant: every wait and every number of connections has an upper bound.
 
 use std::net::SocketAddr;
+use std::path::PathBuf;
 use std::time::Duration;
 
 use super::public_url::{self, PublicUrl};
-use super::rule::{address, address_or_off, number, span, switch};
+use super::rule::{address, address_or_off, number, path, span, switch};
 use super::setting::settings;
 
 const SHORTEST: Duration = Duration::from_millis(10);
@@ -23,7 +24,11 @@ settings! {
             address_or_off().or("127.0.0.1:9090"),
         /// The address that users see: it begins every `short_url`, and its host is the main host.
         "public_url" => public_url: Option<PublicUrl> =
-            public_url::rule().or_none("http://{listen}"),
+            public_url::rule().or_none("http://{listen}, or https://{listen} with TLS"),
+        /// The certificate that TLS shows, in PEM, followed by those between it and its root.
+        "tls_cert" => tls_cert: Option<PathBuf> = path().or_none("none: plain HTTP"),
+        /// The private key of that certificate, in PEM; both files are read again when they change.
+        "tls_key" => tls_key: Option<PathBuf> = path().or_none("none: plain HTTP"),
         /// How many threads serve requests; 0 takes one for each core.
         "threads" => threads: usize = number(0..=1024).or("0"),
         /// How long a client may take to send a request's headers.
@@ -48,6 +53,11 @@ settings! {
 impl Net {
     /// The public URL: the one that was set, or that of the address the listener got.
     pub fn public_url_at(&self, bound: SocketAddr) -> PublicUrl {
-        self.public_url.clone().unwrap_or_else(|| PublicUrl::of(bound))
+        self.public_url.clone().unwrap_or_else(|| PublicUrl::of(self.scheme(), bound))
+    }
+
+    /// What is spoken on the main address: `http`, or `https` with a certificate.
+    pub fn scheme(&self) -> &'static str {
+        if self.tls_cert.is_some() { "https" } else { "http" }
     }
 }

@@ -36,9 +36,9 @@ impl PublicUrl {
         Some(Self { origin, scheme_length: scheme.len() })
     }
 
-    /// That of a listener, in the clear.
-    pub fn of(bound: SocketAddr) -> Self {
-        Self::parse(&format!("http://{bound}"))
+    /// That of a listener which speaks `scheme`.
+    pub fn of(scheme: &str, bound: SocketAddr) -> Self {
+        Self::parse(&format!("{scheme}://{bound}"))
             .expect("an address with a port is a URL's authority")
     }
 
@@ -154,11 +154,10 @@ mod tests {
 
     #[test]
     fn a_listener_has_a_public_url() {
-        let url = PublicUrl::of("[::1]:80".parse().unwrap());
+        let url = PublicUrl::of("http", "[::1]:80".parse().unwrap());
         assert_eq!((url.as_str(), url.authority()), ("http://[::1]", "[::1]"));
-        assert_eq!(
-            PublicUrl::of("127.0.0.1:8080".parse().unwrap()).as_str(),
-            "http://127.0.0.1:8080"
-        );
+        let url = |port| PublicUrl::of("https", SocketAddr::from(([127, 0, 0, 1], port)));
+        assert_eq!(url(8443).as_str(), "https://127.0.0.1:8443");
+        assert_eq!(url(443).as_str(), "https://127.0.0.1");
     }
 }

@@ -7,6 +7,7 @@
 use std::fmt::Display;
 use std::net::SocketAddr;
 use std::ops::RangeInclusive;
+use std::path::PathBuf;
 use std::time::Duration;
 
 use super::error::ConfigError;
@@ -154,6 +155,13 @@ pub(super) fn address_or_off() -> Rule<Option<SocketAddr>> {
     let accepts = "an IP address with a port, such as 127.0.0.1:9090, or off";
     Rule::new(Form::Text, accepts, |text| {
         if text == "off" { Some(None) } else { text.parse().ok().map(Some) }
+    })
+}
+
+/// The path of a file.
+pub(super) fn path() -> Rule<PathBuf> {
+    Rule::new(Form::Text, "the path of a file", |text| {
+        (!text.is_empty() && !text.contains('\0')).then(|| PathBuf::from(text))
     })
 }
 

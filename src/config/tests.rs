@@ -115,10 +115,12 @@ fn every_type_of_value_can_stand_in_the_file() {
 }
 
 /// A value that each setting refuses; a setting that is missing here fails the test below.
-const BAD: [(&str, &str); 34] = [
+const BAD: [(&str, &str); 36] = [
     ("listen", "localhost"),
     ("admin_listen", "on"),
     ("public_url", "https://kurz.example/go"),
+    ("tls_cert", ""),
+    ("tls_key", ""),
     ("threads", "1025"),
     ("header_timeout", "5"),
     ("body_timeout", "2h"),

@@ -18,6 +18,8 @@ use hyper::body::{Body, Incoming};
 use hyper::service::Service;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::server::conn::auto;
+use rustls::ServerConfig;
+use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::time::{Instant, MissedTickBehavior, interval, sleep_until, timeout_at};
 use tokio_util::sync::CancellationToken;
@@ -28,6 +30,7 @@ use super::gate::{Gate, Permit};
 use super::limits::Limits;
 use super::pulse::{Order, Pulse};
 use super::socket::Socket;
+use super::tls;
 use super::watch::Watch;
 
 const FIRST_PAUSE: Duration = Duration::from_millis(5);
@@ -58,6 +61,7 @@ pub(super) struct Worker<F> {
     builder: Arc<auto::Builder<Tracked>>,
     tasks: TaskTracker,
     watch: Watch,
+    tls: Option<Arc<ServerConfig>>,
 }
 
 impl<F, S, B> Worker<F>
@@ -68,10 +72,15 @@ where
     B: Body<Data = Bytes> + Default + Send + 'static,
     B::Error: Into<Box<dyn Error + Send + Sync>>,
 {
-    pub(super) fn new(limits: Limits, gate: Arc<Gate>, connect: F) -> Self {
+    pub(super) fn new(
+        limits: Limits,
+        gate: Arc<Gate>,
+        connect: F,
+        tls: Option<Arc<ServerConfig>>,
+    ) -> Self {
         let tasks = TaskTracker::new();
         let builder = Arc::new(protocol(&limits, Tracked(tasks.clone())));
-        Self { limits, gate, connect, builder, tasks, watch: Watch::new(limits) }
+        Self { limits, gate, connect, builder, tasks, watch: Watch::new(limits), tls }
     }
 
     /// Serve until `stop`, then drain. Returns how many connections had to be cut.
@@ -105,28 +114,17 @@ where
         let service = Edge::new((self.connect)(peer), Arc::clone(&pulse), &self.limits);
         let alive = Alive { pulse, _permit: permit };
         let builder = Arc::clone(&self.builder);
-        self.tasks.spawn(async move {
-            let pulse = &alive.pulse;
-            let socket = TokioIo::new(Socket::new(stream, Arc::clone(pulse)));
-            let mut connection = pin!(builder.serve_connection(socket, service));
-            let mut following = None;
-            poll_fn(|cx| {
-                let order = pulse.order();
-                if following != Some(order) {
-                    following = Some(order);
-                    pulse.heed(cx.waker());
-                    match order {
-                        // The socket follows the latter, where hyper waits for the head.
-                        Order::Serve | Order::Expire => {}
-                        Order::Drain => connection.as_mut().graceful_shutdown(),
-                        Order::Cut => return Poll::Ready(()),
-                    }
+        // Two kinds of task: one without TLS is not to carry the room for it.
+        if let Some(tls) = &self.tls {
+            let tls = Arc::clone(tls);
+            self.tasks.spawn(async move {
+                if let Some(stream) = tls::handshake(tls, stream, &alive.pulse).await {
+                    converse(&builder, stream, service, alive).await;
                 }
-                // What ends a connection early is the client's doing, and was answered or counted.
-                connection.as_mut().poll(cx).map(drop)
-            })
-            .await;
-        });
+            });
+        } else {
+            self.tasks.spawn(async move { converse(&builder, stream, service, alive).await });
+        }
     }
 
     /// Serve those who connected before the end, and whom closing the listener would reset.
@@ -160,6 +158,37 @@ where
             }
         }
     }
+}
+
+/// Speak HTTP over `stream`, and follow the watch's orders.
+async fn converse<T, S, B>(builder: &auto::Builder<Tracked>, stream: T, service: S, alive: Alive)
+where
+    T: AsyncRead + AsyncWrite + Unpin + Send + 'static,
+    S: Service<Request<Incoming>, Response = Response<B>, Error = Infallible> + Send + 'static,
+    S::Future: Send + 'static,
+    B: Body<Data = Bytes> + Default + Send + 'static,
+    B::Error: Into<Box<dyn Error + Send + Sync>>,
+{
+    let pulse = &alive.pulse;
+    let socket = TokioIo::new(Socket::new(stream, Arc::clone(pulse)));
+    let mut connection = pin!(builder.serve_connection(socket, service));
+    let mut following = None;
+    poll_fn(|cx| {
+        let order = pulse.order();
+        if following != Some(order) {
+            following = Some(order);
+            pulse.heed(cx.waker());
+            match order {
+                // The socket follows the latter, where hyper waits for the head.
+                Order::Serve | Order::Expire => {}
+                Order::Drain => connection.as_mut().graceful_shutdown(),
+                Order::Cut => return Poll::Ready(()),
+            }
+        }
+        // What ends a connection early is the client's doing, and was answered or counted.
+        connection.as_mut().poll(cx).map(drop)
+    })
+    .await;
 }
 
 /// Lives as long as the task of a connection, also where that ends by a panic of the service.

@@ -4,10 +4,14 @@
 use std::io;
 use std::net::{SocketAddr, TcpListener};
 use std::num::NonZeroUsize;
+use std::sync::Arc;
 #[cfg(target_os = "linux")]
 use std::time::Duration;
 
+use rustls::ServerConfig;
 use socket2::{Domain, Protocol, Socket, Type};
+
+use super::tls::Tls;
 
 const BACKLOG: i32 = 4096;
 
@@ -46,6 +50,7 @@ fn advice(error: &io::Error) -> String {
 pub struct Listeners {
     pub(super) address: SocketAddr,
     pub(super) sockets: Vec<TcpListener>,
+    pub(super) tls: Option<Arc<ServerConfig>>,
 }
 
 impl Listeners {
@@ -57,6 +62,12 @@ impl Listeners {
         setting: &'static str,
     ) -> Result<Self, ListenError> {
         bind_all(address, workers).map_err(|source| ListenError { address, setting, source })
+    }
+
+    /// The same, with a handshake before each conversation where there is a certificate.
+    #[must_use]
+    pub fn speaking(self, tls: Option<&Tls>) -> Self {
+        Self { tls: tls.map(Tls::config), ..self }
     }
 
     /// The address, with the port that was taken where port 0 was asked for.
@@ -84,7 +95,7 @@ fn bind_all(address: SocketAddr, workers: NonZeroUsize) -> io::Result<Listeners>
         socket.listen(BACKLOG)?;
         sockets.push(socket.into());
     }
-    Ok(Listeners { address, sockets })
+    Ok(Listeners { address, sockets, tls: None })
 }
 
 /// A socket with the options that accepted connections inherit, so that accepting one costs no call

@@ -10,6 +10,7 @@
 //! - `socket` and `wire`: a malformed head never reaches the service, nor does what follows it.
 //! - `edge`: a request that is too large, or too slow in coming, is answered without the service.
 //! - `watch`: no connection outlives its timeouts, at the price of one timer a worker.
+//! - `certificate` and [`tls`]: what a client is shown is whole, valid, and exchanged in flight.
 //! - `accept`: accepts, drains, and ends within the drain timeout.
 //! - `front`, `body` and [`routes`]: short addresses to the data plane, all else to the router.
 //! - `admin`: metrics and health, on an address of their own. [`program`]: all of it together.
@@ -18,6 +19,7 @@
 mod accept;
 mod admin;
 mod body;
+mod certificate;
 mod edge;
 mod front;
 mod gate;
@@ -31,10 +33,12 @@ pub mod signals;
 mod socket;
 #[cfg(test)]
 mod tests;
+pub mod tls;
 mod watch;
 mod wire;
 mod workers;
 
+pub use certificate::TlsError;
 pub use limits::Limits;
 pub use listen::{ListenError, Listeners};
 pub use workers::{Handle, Server, ServiceBody};

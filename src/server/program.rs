@@ -27,7 +27,8 @@ use crate::jobs;
 use crate::record::Recorder;
 use crate::redirect::{Plane, Visitors};
 use crate::server::front::Front;
-use crate::server::{Handle, Limits, ListenError, Listeners, Server, admin, routes};
+use crate::server::tls::Tls;
+use crate::server::{Handle, Limits, ListenError, Listeners, Server, TlsError, admin, routes};
 use crate::store::{self, ServeLock, Store};
 
 /// Targets that are visited at the same time.
@@ -42,6 +43,9 @@ pub enum StartError {
     /// An address cannot be listened on.
     #[error(transparent)]
     Listen(#[from] ListenError),
+    /// TLS cannot be spoken with what the settings name.
+    #[error(transparent)]
+    Tls(#[from] TlsError),
     /// The operating system refused something.
     #[error("cannot start: {0}")]
     System(#[from] std::io::Error),
@@ -73,20 +77,22 @@ impl Program {
     ) -> Result<Self, StartError> {
         let metrics = admin::metrics();
         check_cleanup(&config.lives)?;
+        let tls = Tls::open(&config.net, clock.now())?;
         let lock = ServeLock::take(&config.store.url)?;
         let store = Arc::new(Store::open(&config.store).await?);
         if store.has_unfinished_copy().await? {
             let text = "the store holds an unfinished copy: run the same `kurz copy` again first";
             return Err(StartError::Setting(text.to_owned()));
         }
-        let public = Listeners::bind(config.net.listen, workers(&config.net), "KURZ_LISTEN")?;
+        let public = Listeners::bind(config.net.listen, workers(&config.net), "KURZ_LISTEN")?
+            .speaking(tls.as_ref());
         let admin = config
             .net
             .admin_listen
             .map(|address| Listeners::bind(address, NonZeroUsize::MIN, "KURZ_ADMIN_LISTEN"));
         let admin = admin.transpose()?;
 
-        let parts = parts(config, store, public.address(), clock, entropy).await?;
+        let parts = parts(config, store, public.address(), clock.clone(), entropy).await?;
         let plane = Plane {
             links: Arc::clone(&parts.links),
             hosts: Arc::clone(&parts.hosts),
@@ -107,6 +113,9 @@ impl Program {
         if config.lives.health_checks {
             let checker = Checker::of_the_internet(CHECKS_AT_ONCE);
             tasks.spawn(jobs::health::run(Arc::clone(&app), checker, stop.clone()));
+        }
+        if let Some(tls) = tls {
+            tasks.spawn(tls.follow(Tls::hangup()?, clock, stop.clone()));
         }
         tasks.spawn(admin::upkeep(metrics.clone(), stop.clone()));
         tasks.close();

@@ -1,4 +1,4 @@
-//! The socket of a connection, as hyper sees it: a TCP stream that follows its own framing and tells
+//! The socket of a connection, as hyper sees it: a stream, of TCP or of TLS, that follows its own framing and tells
 //! the watch how it stands. Not the judgement of what is too slow. Invariant: reading and writing
 //! cost a few plain stores on top of the system call.
 
@@ -8,7 +8,6 @@ use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
-use tokio::net::TcpStream;
 
 use super::pulse::{Order, Pulse, Stage};
 use super::wire::Wire;
@@ -24,8 +23,8 @@ const LINGER_BYTES: usize = 4 << 20;
 const LINGER_READS: usize = 16;
 
 #[derive(Debug)]
-pub(super) struct Socket {
-    stream: TcpStream,
+pub(super) struct Socket<T> {
+    stream: T,
     pulse: Arc<Pulse>,
     wire: Wire,
     /// What the pulse was last told, so that it is told again only when it changed.
@@ -36,8 +35,8 @@ pub(super) struct Socket {
     discarded: usize,
 }
 
-impl Socket {
-    pub(super) fn new(stream: TcpStream, pulse: Arc<Pulse>) -> Self {
+impl<T: AsyncRead + AsyncWrite + Unpin> Socket<T> {
+    pub(super) fn new(stream: T, pulse: Arc<Pulse>) -> Self {
         Self {
             stream,
             pulse,
@@ -52,10 +51,11 @@ impl Socket {
 
     /// The head did not come in time. hyper has no answer for that, so it is written past hyper,
     /// which has nothing to write while it reads a head, unless the client takes no answers.
-    fn expire(&self) -> io::Error {
+    fn expire(&mut self, cx: &mut Context<'_>) -> io::Error {
         if self.stage == Stage::Head && !self.blocked {
             // At best effort: the connection closes either way.
-            let _ = self.stream.try_write(TIMED_OUT);
+            let _ = Pin::new(&mut self.stream).poll_write(cx, TIMED_OUT);
+            let _ = Pin::new(&mut self.stream).poll_flush(cx);
         }
         io::ErrorKind::TimedOut.into()
     }
@@ -98,7 +98,7 @@ impl Socket {
     }
 }
 
-impl AsyncRead for Socket {
+impl<T: AsyncRead + AsyncWrite + Unpin> AsyncRead for Socket<T> {
     fn poll_read(
         self: Pin<&mut Self>,
         cx: &mut Context<'_>,
@@ -106,7 +106,7 @@ impl AsyncRead for Socket {
     ) -> Poll<io::Result<()>> {
         let this = self.get_mut();
         if this.pulse.order() == Order::Expire {
-            return Poll::Ready(Err(this.expire()));
+            return Poll::Ready(Err(this.expire(cx)));
         }
         if this.stage == Stage::Refused {
             let end = HEAD_END.get(..buf.remaining().min(HEAD_END.len())).unwrap_or_default();
@@ -130,7 +130,7 @@ impl AsyncRead for Socket {
     }
 }
 
-impl AsyncWrite for Socket {
+impl<T: AsyncRead + AsyncWrite + Unpin> AsyncWrite for Socket<T> {
     fn poll_write(
         self: Pin<&mut Self>,
         cx: &mut Context<'_>,
@@ -155,10 +155,13 @@ impl AsyncWrite for Socket {
         self.stream.is_write_vectored()
     }
 
-    fn poll_flush(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<io::Result<()>> {
-        // A TCP stream has nothing to flush: hyper calls this once all it had is in the kernel.
-        self.get_mut().block(false);
-        Poll::Ready(Ok(()))
+    fn poll_flush(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        let this = self.get_mut();
+        // TCP has nothing to flush: hyper calls this once all it had is in the kernel. TLS has what
+        // the kernel did not take of its records.
+        let flushed = Pin::new(&mut this.stream).poll_flush(cx);
+        this.block(flushed.is_pending());
+        flushed
     }
 
     fn poll_shutdown(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {

@@ -67,10 +67,11 @@ impl Server {
                 TcpListener::from_std(listener)?
             };
             let (gate, stop, worker) = (Arc::clone(&gate), handle.stop.clone(), worker.clone());
+            let tls = listeners.tls.clone();
             let thread = thread::Builder::new().name(format!("kurz-worker-{number}"));
             handle.threads.push(thread.spawn(move || {
                 runtime.block_on(async {
-                    Worker::new(limits, gate, worker(number)).run(listener, stop).await
+                    Worker::new(limits, gate, worker(number), tls).run(listener, stop).await
                 })
             })?);
         }

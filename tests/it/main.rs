@@ -24,4 +24,5 @@ mod redirects;
 mod start_errors;
 mod store_suite;
 mod tidy;
+mod tls;
 mod vectors;

@@ -108,6 +108,7 @@ pub(super) fn run(args: &Args) -> Result<(), Failure> {
 async fn examine(config: &Config) -> Vec<Finding> {
     let clock = Clock::system();
     let mut findings = settings::check(config);
+    findings.extend(settings::check_tls(config, &clock));
     let (store, found) = store::check(&config.store).await;
     findings.extend(found);
     findings.extend(folder::check(&config.store.url));

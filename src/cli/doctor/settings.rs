@@ -1,9 +1,22 @@
 //! The settings: each is within its bounds, or they could not be read at all; do they fit together?
 
 use super::Finding;
+use crate::clock::Clock;
 use crate::config::{self, Config};
+use crate::server::tls::Tls;
 
 const CHECK: &str = "configuration";
+
+/// What TLS needs, as a server would find it now.
+pub(super) fn check_tls(config: &Config, clock: &Clock) -> Option<Finding> {
+    match Tls::open(&config.net, clock.now()) {
+        Ok(None) => None,
+        Ok(Some(_)) => {
+            Some(Finding::ok("tls", "certificate and key belong together and are valid"))
+        }
+        Err(error) => Some(Finding::problem("tls", error)),
+    }
+}
 
 pub(super) fn check(config: &Config) -> Vec<Finding> {
     let net = &config.net;

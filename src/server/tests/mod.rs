@@ -7,6 +7,7 @@ mod limits;
 mod malformed;
 mod protocol;
 mod timeouts;
+mod tls;
 
 use std::convert::Infallible;
 use std::io::{Read, Write};
@@ -24,6 +25,7 @@ use hyper::body::Incoming;
 use hyper::service::service_fn;
 use tokio::sync::Semaphore;
 
+use super::tls::Tls;
 use super::{Handle, Limits, Listeners, Server};
 
 /// Longer than anything here takes, on the slowest of machines.
@@ -58,9 +60,13 @@ struct Running {
 }
 
 fn start(limits: Limits) -> Running {
+    start_speaking(limits, None)
+}
+
+fn start_speaking(limits: Limits, tls: Option<&Tls>) -> Running {
     let address = SocketAddr::from(([127, 0, 0, 1], 0));
     let workers = NonZeroUsize::new(2).unwrap();
-    let listeners = Listeners::bind(address, workers, "KURZ_LISTEN").unwrap();
+    let listeners = Listeners::bind(address, workers, "KURZ_LISTEN").unwrap().speaking(tls);
     let (sender, dropped) = mpsc::sync_channel(8);
     let site =
         Arc::new(Site { calls: AtomicUsize::new(0), release: Semaphore::new(0), dropped: sender });
@@ -138,7 +144,7 @@ impl Running {
 }
 
 /// Read up to the end of a head.
-fn read_head(stream: &mut TcpStream) -> String {
+fn read_head(stream: &mut impl Read) -> String {
     let mut head = Vec::new();
     let mut byte = [0];
     while !head.ends_with(b"\r\n\r\n") {
@@ -149,7 +155,7 @@ fn read_head(stream: &mut TcpStream) -> String {
 }
 
 /// Read until the server closes. A reset is also an end, but a client that waits too long is not.
-fn read_to_close(stream: &mut TcpStream) -> String {
+fn read_to_close(stream: &mut impl Read) -> String {
     let mut all = Vec::new();
     let mut space = [0; 16384];
     loop {
@@ -166,7 +172,7 @@ fn read_to_close(stream: &mut TcpStream) -> String {
     String::from_utf8_lossy(&all).into_owned()
 }
 
-fn get(stream: &mut TcpStream, path: &str) -> String {
+fn get(stream: &mut (impl Read + Write), path: &str) -> String {
     write!(stream, "GET {path} HTTP/1.1\r\nHost: a\r\n\r\n").unwrap();
     read_head(stream)
 }

@@ -1,7 +1,6 @@
 //! What a well-behaved client gets: HTTP/1.1 with pipelining, HTTP/2, and a service that knows it.
 
 use std::io::{Read, Write};
-use std::net::TcpStream;
 
 use super::{answers, get, patient, read_head, read_to_close, start};
 use crate::server::Limits;
@@ -44,11 +43,11 @@ fn a_client_that_expects_100_continue_gets_it() {
     assert!(read_head(&mut stream).starts_with("HTTP/1.1 200 "));
 }
 
-const PREFACE: &[u8] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
-const SETTINGS: &[u8] = &[0, 0, 0, 4, 0, 0, 0, 0, 0];
+pub(super) const PREFACE: &[u8] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
+pub(super) const SETTINGS: &[u8] = &[0, 0, 0, 4, 0, 0, 0, 0, 0];
 
 /// GET / for host `a`, from the static table of HPACK, as a HEADERS frame that ends its stream.
-fn h2_get(stream: u8) -> Vec<u8> {
+pub(super) fn h2_get(stream: u8) -> Vec<u8> {
     let block = [0x82, 0x86, 0x84, 0x41, 0x01, b'a'];
     let mut frame = vec![0, 0, 6, 1, 0x05, 0, 0, 0, stream];
     frame.extend_from_slice(&block);
@@ -56,7 +55,7 @@ fn h2_get(stream: u8) -> Vec<u8> {
 }
 
 /// The next frame: its type and its stream.
-fn h2_frame(from: &mut TcpStream) -> (u8, u8) {
+pub(super) fn h2_frame(from: &mut impl Read) -> (u8, u8) {
     let mut head = [0; 9];
     from.read_exact(&mut head).unwrap();
     let mut payload = vec![0; usize::from(head[1]) << 8 | usize::from(head[2])];

@@ -248,7 +248,7 @@ impl Log {
 
     /// The address after `label`, in whatever line and format it stands.
     fn find_address(&self, label: &str) -> String {
-        let line = self.wait_for(&format!("{label}http://"));
+        let line = self.wait_for(&format!("{label}http"));
         let (_, rest) = line.split_once(label).expect("the line has the label");
         let end = rest.find(|c: char| c.is_whitespace() || c == '"').unwrap_or(rest.len());
         rest[..end].trim_end_matches('/').to_owned()
