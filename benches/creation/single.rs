@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use kurz::account::Caller;
-use kurz::app::App;
+use kurz::app::{App, LinkRequest};
 use kurz::clock::Stopwatch;
 use kurz::link::Strategy;
 use tokio::task::JoinSet;
@@ -33,11 +33,27 @@ pub(crate) async fn run(place: &Place, kinds: &[Kind]) {
         for column in order {
             let strategy = STRATEGIES.get(column).copied().expect("it is one of them");
             for (kind, kurz) in &stores {
-                let library = through_library(kurz.app(), strategy).await;
+                let requests: Vec<_> =
+                    (0..CREATORS).map(|_| input::requests(strategy, EACH)).collect();
+                let library = through_library(kurz.app(), &requests, true).await;
+                let repeats = match strategy {
+                    Strategy::Deterministic | Strategy::Custom => {
+                        Some(through_library(kurz.app(), &requests, false).await)
+                    }
+                    Strategy::Random | Strategy::Counter => None,
+                };
                 let (http, cpu_us) = over_http(kurz, strategy).await;
                 let name = kind.name();
                 rates.add(&format!("{name}, library, links/s"), column, library);
                 rates.add(&format!("{name}, HTTP, links/s"), column, http);
+                if let Some(repeats) = repeats {
+                    rates.add(
+                        &format!("{name}, library, the same again, links/s"),
+                        column,
+                        repeats,
+                    );
+                    rates.add(&format!("{name}, library, × first time"), column, repeats / library);
+                }
                 costs.add(&format!("{name}, server CPU, µs a request"), column, cpu_us);
                 if *kind == Kind::Sqlite {
                     rates.add("SQLite, HTTP, × chhoto-url's 2,936/s", column, http / PEER);
@@ -53,8 +69,9 @@ pub(crate) async fn run(place: &Place, kinds: &[Kind]) {
     println!("Over HTTP (without PostgreSQL's own processes)\n\n{}", costs.text());
 }
 
-async fn through_library(app: &Arc<App>, strategy: Strategy) -> f64 {
-    let requests = (0..CREATORS).map(|_| input::requests(strategy, EACH)).collect::<Vec<_>>();
+/// Links a second: new ones, or those that exist.
+async fn through_library(app: &Arc<App>, requests: &[Vec<LinkRequest>], are_new: bool) -> f64 {
+    let requests = requests.to_vec();
     let watch = Stopwatch::start();
     let mut creators = JoinSet::new();
     for requests in requests {
@@ -63,7 +80,7 @@ async fn through_library(app: &Arc<App>, strategy: Strategy) -> f64 {
             let workspace = input::workspace();
             for request in &requests {
                 let created = app.create_link(&Caller::Open, &workspace, request).await;
-                assert!(created.expect("the request is sound").is_new);
+                assert_eq!(created.expect("the request is sound").is_new, are_new);
             }
         });
     }

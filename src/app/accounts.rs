@@ -143,8 +143,7 @@ impl App {
                 break;
             }
             for (workspace, code) in links {
-                self.parts.links.forget(&code);
-                self.parts.links.forget(&format!("{workspace}/{code}"));
+                self.forget_address(&workspace, &code);
             }
         }
         self.parts.store.delete_user(user.id).await?;

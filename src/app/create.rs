@@ -11,6 +11,7 @@ use crate::account::{Caller, Reach, Refused};
 use crate::app::draft::{Draft, Maker};
 use crate::app::workspaces::{Entry, main_id};
 use crate::app::{App, AppError, MAIN, ShownLink};
+use crate::cache::Moment;
 use crate::clock::Timestamp;
 use crate::code::{Code, WorkspaceId};
 use crate::link::{Link, LinkId, Month, Status, Strategy};
@@ -84,9 +85,14 @@ impl App {
         workspace: &WorkspaceId,
         request: &LinkRequest,
     ) -> Result<Created, AppError> {
+        let requests = std::slice::from_ref(request);
+        if let Some(created) =
+            self.repeat(caller, workspace, requests).await?.unwrap_or_default().pop()
+        {
+            return Ok(created);
+        }
         let entry = self.enter_to_create(caller, workspace).await?;
-        let maker = maker(caller, &entry);
-        let mut results = self.make(&maker, std::slice::from_ref(request), false, None).await?;
+        let mut results = self.make(&maker(caller, &entry), requests, false, None).await?;
         results.pop().unwrap_or(Err(AppError::NoFreeCode(0)))
     }
 
@@ -125,6 +131,9 @@ impl App {
         requests: &[LinkRequest],
         all_or_none: bool,
     ) -> Result<Vec<Result<Created, AppError>>, AppError> {
+        if let Some(created) = self.repeat(caller, workspace, requests).await? {
+            return Ok(created.into_iter().map(Ok).collect());
+        }
         let entry = self.enter_to_create(caller, workspace).await?;
         if entry.reach == Reach::Nobodys {
             return Err(Refused::Unauthenticated.into());
@@ -140,6 +149,7 @@ impl App {
         meter: Option<Meter>,
     ) -> Result<Vec<Result<Created, AppError>>, AppError> {
         let now = self.parts.clock.now();
+        let moment = self.parts.repeats.moment();
         let mut slots = Vec::with_capacity(requests.len());
         for request in requests {
             slots.push(match Draft::check(self, maker, request, now) {
@@ -173,7 +183,19 @@ impl App {
                 break;
             }
         }
+        self.remember(moment, &slots);
         self.results(maker.workspace, slots, all_or_none)
+    }
+
+    /// Keep what may be asked for again under the same code.
+    fn remember(&self, moment: Moment, slots: &[Slot]) {
+        for slot in slots {
+            if let Slot::Done(link, ..) = slot
+                && matches!(link.strategy, Strategy::Deterministic | Strategy::Custom)
+            {
+                self.parts.repeats.keep(moment, Link::clone(link));
+            }
+        }
     }
 
     /// Of two drafts of a batch that ask for the same code, let one go first. Where it is all or
@@ -278,7 +300,7 @@ impl App {
                 (Slot::Pending(draft), Some(place)) => {
                     let link = draft.stored(*place);
                     // A visitor may have asked for the address before there was a link.
-                    self.forget(&link);
+                    self.forget_visits(link.workspace.as_str(), link.code.as_str());
                     let token = draft.claim_token.clone();
                     *slot = Slot::Done(Box::new(link), true, token);
                 }
@@ -330,13 +352,19 @@ impl App {
         Ok(None)
     }
 
-    /// Drop what the cache knows about a link's addresses.
+    /// Drop what memory knows about a link, since it changed.
     pub(super) fn forget(&self, link: &Link) {
         self.forget_address(link.workspace.as_str(), link.code.as_str());
     }
 
     /// The same, by the link's address.
     pub(super) fn forget_address(&self, workspace: &str, code: &str) {
+        self.parts.repeats.forget(workspace, code);
+        self.forget_visits(workspace, code);
+    }
+
+    /// Drop what redirects know about a link's addresses.
+    fn forget_visits(&self, workspace: &str, code: &str) {
         self.parts.links.forget(code);
         self.parts.links.forget(&format!("{workspace}/{code}"));
     }
@@ -382,7 +410,7 @@ impl App {
 }
 
 /// Who makes links, from who asks.
-fn maker<'a>(caller: &Caller, entry: &'a Entry) -> Maker<'a> {
+pub(super) fn maker<'a>(caller: &Caller, entry: &'a Entry) -> Maker<'a> {
     Maker {
         workspace: &entry.workspace,
         exists: entry.exists,

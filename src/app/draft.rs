@@ -167,6 +167,28 @@ impl Draft {
         }
     }
 
+    /// The code that the draft's link has, if it has one already: where that follows from what is
+    /// asked for. A deterministic link may have a later one; then the store knows.
+    pub(super) fn foreseen_code(&mut self, app: &App) -> Option<&Code> {
+        match self.link.strategy {
+            Strategy::Custom => Some(&self.link.code),
+            Strategy::Deterministic => {
+                self.link.code = deterministic::code(&self.canonical, &self.link.workspace, 0);
+                let code = &self.link.code;
+                (!app.parts.reserved.contains(code.as_str())).then_some(code)
+            }
+            Strategy::Random | Strategy::Counter => None,
+        }
+    }
+
+    /// Whether `link`, which has the draft's code and is alive, is what the draft asks for.
+    pub(super) fn is_repeat_of(&self, link: &Link) -> bool {
+        // A chosen code may be a deterministic link's, and the other way round: what the URL's own
+        // deterministic link is then, the store knows.
+        let own = self.link.strategy == Strategy::Custom || link.strategy == self.link.strategy;
+        own && self.would_be(&link.canonical_hash, &link.target)
+    }
+
     /// What is known about a clash: which code, on which attempt.
     pub(super) fn attempt(&self) -> u32 {
         self.attempt

@@ -82,6 +82,7 @@ impl App {
         if !self.parts.store.set_role(&workspace.id, member.user, role).await? {
             return Err(AppError::LastAdmin);
         }
+        self.forget_workspace(&workspace.id);
         self.member(&workspace.id, &email).await
     }
 
@@ -101,11 +102,11 @@ impl App {
         let (workspace, _) = self.enter(caller, workspace, act).await?;
         let email = email.map_err(|_| AppError::NotFound(Missing::Member))?;
         let member = self.member(&workspace.id, &email).await?;
-        if self.parts.store.delete_member(&workspace.id, member.user).await? {
-            Ok(())
-        } else {
-            Err(AppError::LastAdmin)
+        if !self.parts.store.delete_member(&workspace.id, member.user).await? {
+            return Err(AppError::LastAdmin);
         }
+        self.forget_workspace(&workspace.id);
+        Ok(())
     }
 
     async fn member(&self, workspace: &WorkspaceId, email: &Email) -> Result<Member, AppError> {

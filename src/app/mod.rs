@@ -18,6 +18,8 @@ mod members;
 mod numbers;
 mod passwords;
 pub mod people;
+mod repeat;
+mod seats;
 mod show;
 mod stats;
 mod workspaces;
@@ -42,7 +44,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::account::token::Tokens;
-use crate::cache::{Hosts, LinkCache};
+use crate::cache::{Hosts, LinkCache, Repeats};
 use crate::clock::Clock;
 use crate::code::Reserved;
 use crate::code::counter::Scrambler;
@@ -85,6 +87,8 @@ pub struct Parts {
     pub store: Arc<Store>,
     /// Links in memory.
     pub links: Arc<LinkCache>,
+    /// Links in memory by what was asked for.
+    pub repeats: Arc<Repeats>,
     /// Hosts in memory.
     pub hosts: Arc<Hosts>,
     /// Redirects that are not written yet.
@@ -111,6 +115,7 @@ pub struct App {
     parts: Parts,
     people: people::People,
     known: identity::Known,
+    seats: seats::Seats,
     link_ids: Numbers,
     code_counter: Numbers,
     stats: stats::Cached,
@@ -133,6 +138,7 @@ impl App {
             parts,
             people,
             known: identity::Known::default(),
+            seats: seats::Seats::default(),
             instance,
             looked_through: health::LookedThrough::default(),
             link_ids: Numbers::new("link", 10_000),

@@ -1,6 +1,6 @@
 //! Workspaces: make, change, remove; and the one that every store has.
 
-use crate::account::{Act, Caller, Reach, Scope, access};
+use crate::account::{Act, Caller, Reach, Role, Scope, access};
 use crate::app::list::page_size;
 use crate::app::{App, AppError, Change, FieldError, Missing};
 use crate::code::WorkspaceId;
@@ -80,8 +80,12 @@ impl App {
         id: &WorkspaceId,
     ) -> Result<Entry, AppError> {
         let reach = self.reach(caller, id, Act::CreateLinks).await?;
+        let moment = self.seats.moment();
         match self.parts.store.find_workspace(id).await? {
-            Some(workspace) => Ok(Entry { workspace, exists: true, reach }),
+            Some(workspace) => {
+                self.seats.keep_workspace(moment, &workspace);
+                Ok(Entry { workspace, exists: true, reach })
+            }
             None if self.parts.policy.open => {
                 Ok(Entry { workspace: self.fresh_workspace(id.clone()), exists: false, reach })
             }
@@ -91,13 +95,36 @@ impl App {
 
     /// How far the caller may go in a workspace, whether it exists or not.
     async fn reach(&self, caller: &Caller, id: &WorkspaceId, act: Act) -> Result<Reach, AppError> {
-        let is_main = id.as_str() == MAIN;
-        let role = match caller.identity() {
-            Some(identity) if !is_main => self.parts.store.find_role(id, identity.id).await?,
-            _ => None,
-        };
-        let place = access::Place { workspace: id, is_main, role };
+        let role = self.role(caller, id, false).await?;
+        let place = access::Place { workspace: id, is_main: id.as_str() == MAIN, role };
         Ok(access::in_workspace(caller, &place, act)?)
+    }
+
+    /// The role of the caller in a workspace; where `lately` will do, the one of a moment ago.
+    pub(super) async fn role(
+        &self,
+        caller: &Caller,
+        id: &WorkspaceId,
+        lately: bool,
+    ) -> Result<Option<Role>, AppError> {
+        let Some(identity) = caller.identity().filter(|_| id.as_str() != MAIN) else {
+            return Ok(None);
+        };
+        let known = self.seats.role(id, identity.id).filter(|_| lately);
+        if known.is_some() {
+            return Ok(known);
+        }
+        let moment = self.seats.moment();
+        let role = self.parts.store.find_role(id, identity.id).await?;
+        if let Some(role) = role {
+            self.seats.keep_role(moment, id, identity.id, role);
+        }
+        Ok(role)
+    }
+
+    /// Drop what is known about a workspace and its members, since it changed.
+    pub(super) fn forget_workspace(&self, id: &WorkspaceId) {
+        self.seats.forget(id);
     }
 
     /// Make a workspace. Who makes it administers it.
@@ -207,6 +234,7 @@ impl App {
         if !self.parts.store.update_workspace(&workspace).await? {
             return Err(AppError::NotFound(Missing::Workspace));
         }
+        self.forget_workspace(id);
         if workspace.hit_limit != limit_before {
             // The limit is in every cached link of the workspace; this is rare enough to start
             // over.
@@ -229,6 +257,7 @@ impl App {
         if !self.parts.store.delete_workspace(id, now).await? {
             return Err(AppError::WorkspaceInUse);
         }
+        self.forget_workspace(id);
         self.parts.hosts.reload(&self.parts.store).await?;
         Ok(())
     }

@@ -1,8 +1,11 @@
 //! Memory in front of the store: links by the address they are asked for, and hosts. Bounded, one
-//! load at a time for each key, with negative entries so that scans do not reach the store.
+//! load at a time for each key, with negative entries so that scans do not reach the store. And
+//! links by what was asked for, so that asking again makes no transaction.
 
 mod hosts;
 mod links;
+mod repeats;
 
 pub use hosts::Hosts;
 pub use links::{Entry, Found, LinkCache};
+pub use repeats::{Known, Moment, Repeats};

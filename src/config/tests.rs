@@ -49,7 +49,7 @@ fn without_anything_given_the_defaults_of_the_contract_hold() {
     assert_eq!(config.links.hit_limit, Some(10_000));
     assert_eq!(config.links.counter_ttl, Some(Duration::from_hours(24 * 365)));
     assert_eq!(config.links.private_targets, PrivateTargets::Allow);
-    assert_eq!(config.cache.bytes, 64 << 20);
+    assert_eq!((config.cache.bytes, config.cache.repeat_bytes), (64 << 20, 16 << 20));
     assert_eq!((config.log.directives.as_str(), config.log.format), ("info", LogFormat::Human));
     let lives = &config.lives;
     assert_eq!(lives.anon_ttl, Duration::from_hours(8));
@@ -115,7 +115,7 @@ fn every_type_of_value_can_stand_in_the_file() {
 }
 
 /// A value that each setting refuses; a setting that is missing here fails the test below.
-const BAD: [(&str, &str); 36] = [
+const BAD: [(&str, &str); 37] = [
     ("listen", "localhost"),
     ("admin_listen", "on"),
     ("public_url", "https://kurz.example/go"),
@@ -139,6 +139,7 @@ const BAD: [(&str, &str); 36] = [
     ("counter_ttl", "1y"),
     ("private_targets", "no"),
     ("cache_bytes", "1023KiB"),
+    ("repeat_bytes", "16MB"),
     ("log", "kurz=loud"),
     ("log_format", "xml"),
     ("anon_ttl", "0"),

@@ -17,7 +17,7 @@ use tokio_util::task::TaskTracker;
 
 use crate::account::token::Tokens;
 use crate::app::{App, AppError, COST, CleanupTimes, Parts, Passwords, Policy};
-use crate::cache::{Hosts, LinkCache};
+use crate::cache::{Hosts, LinkCache, Repeats};
 use crate::clock::Clock;
 use crate::code::counter::{LENGTH, Scrambler};
 use crate::config::{Config, Lives, Net, PrivateTargets};
@@ -215,6 +215,7 @@ async fn parts(
     Ok(Parts {
         store,
         links: Arc::new(links),
+        repeats: Arc::new(Repeats::new(config.cache.repeat_bytes)),
         hosts: Arc::new(Hosts::default()),
         recorder,
         reserved: Arc::new(routes::reserved()),

@@ -21,6 +21,7 @@ mod lives;
 mod outage;
 mod people;
 mod redirects;
+mod repeats;
 mod start_errors;
 mod store_suite;
 mod tidy;

@@ -7,7 +7,7 @@ use crate::harness::instance::{Kind, Staged};
 use crate::links;
 
 /// Let nobody into the database of `store`, and send those away who are in; or let them in again.
-async fn set_open(store: &str, open: bool) {
+pub(crate) async fn set_open(store: &str, open: bool) {
     let mut url = url::Url::parse(store).unwrap();
     let name = url.path().trim_start_matches('/').to_owned();
     url.set_path("postgres");

@@ -208,6 +208,11 @@ impl Staged {
         Http::new(&format!("http://{}", self.program.address()))
     }
 
+    /// What it does, without HTTP.
+    pub(crate) fn app(&self) -> &Arc<kurz::app::App> {
+        self.program.app()
+    }
+
     /// Stop it, which writes everything down, and start it again on the same store.
     pub(crate) async fn restart(self) -> Self {
         let Self { home, clock, config, program } = self;
