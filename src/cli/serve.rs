@@ -1,5 +1,7 @@
 //! `kurz serve`: the server.
 
+use rustix::process::{Resource, getrlimit, setrlimit};
+
 use crate::cli::lines::print_line;
 use crate::cli::settings::{self, Settings};
 use crate::cli::{Failure, logs};
@@ -37,6 +39,7 @@ pub(super) fn run(args: &Args) -> Result<(), Failure> {
     overrides.set("listen", args.listen.as_deref());
     let config = settings::load(&overrides)?;
     logs::init(&config.log)?;
+    raise_descriptors(config.net.max_connections);
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .worker_threads(1)
         .enable_all()
@@ -72,6 +75,28 @@ async fn serve(config: &Config) -> Result<(), Failure> {
         }),
         // Somebody who asks twice means it.
         signal = signals.next() => Err(failed(&format!("stopped at once by a second {signal}"))),
+    }
+}
+
+/// Descriptors beside those of connections: listeners, the database's files, pipes.
+const OTHER_DESCRIPTORS: u64 = 200;
+
+/// Take as many descriptors as the system gives, and say when connections will run short of them.
+/// Login shells and service managers hand on a soft limit of 1,024, for the sake of programs that
+/// use `select`.
+fn raise_descriptors(connections: usize) {
+    let mut limit = getrlimit(Resource::Nofile);
+    limit.current = limit.maximum;
+    let most = match setrlimit(Resource::Nofile, limit) {
+        Ok(()) => limit.maximum,
+        Err(_) => getrlimit(Resource::Nofile).current,
+    };
+    let wanted = u64::try_from(connections).unwrap_or(u64::MAX).saturating_add(OTHER_DESCRIPTORS);
+    if let Some(most) = most.filter(|most| *most < wanted) {
+        tracing::warn!(
+            "the system gives {most} file descriptors, and KURZ_MAX_CONNECTIONS={connections} takes \
+             {wanted}: raise the limit (LimitNOFILE= in systemd, ulimit -Hn in a shell)"
+        );
     }
 }
 

@@ -4,4 +4,5 @@ mod addresses;
 mod answers;
 mod changes;
 mod counts;
+mod crowd;
 mod quota;

@@ -1,0 +1,59 @@
+//! Visitors who follow a link at a fixed rate, and how long each had to wait, counted from when it
+//! was to ask.
+
+use std::net::SocketAddr;
+use std::time::Duration;
+
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::TcpStream;
+use tokio::task::JoinSet;
+use tokio::time::{Instant, sleep_until};
+
+const CONNECTIONS: u32 = 64;
+/// Each connection asks this often: 3,200 redirects a second in all.
+const PERIOD: Duration = Duration::from_millis(20);
+
+pub(crate) struct Waits {
+    pub(crate) p50_ms: f64,
+    pub(crate) p99_ms: f64,
+}
+
+pub(crate) async fn follow(address: SocketAddr, path: &str, time: Duration) -> Waits {
+    let mut visitors = JoinSet::new();
+    let start = Instant::now() + Duration::from_millis(100);
+    for at in 0..CONNECTIONS {
+        let request = format!("GET {path} HTTP/1.1\r\nHost: localhost\r\n\r\n");
+        // Spread over the period.
+        visitors.spawn(visit(address, request, start + PERIOD * at / CONNECTIONS, time));
+    }
+    let mut waits: Vec<f64> = visitors.join_all().await.concat();
+    waits.sort_by(f64::total_cmp);
+    Waits { p50_ms: percentile(&waits, 50), p99_ms: percentile(&waits, 99) }
+}
+
+async fn visit(address: SocketAddr, request: String, start: Instant, time: Duration) -> Vec<f64> {
+    let mut stream = TcpStream::connect(address).await.unwrap();
+    stream.set_nodelay(true).unwrap();
+    let mut waits = Vec::new();
+    let mut due = start;
+    let mut space = [0; 2048];
+    while due < start + time {
+        sleep_until(due).await;
+        stream.write_all(request.as_bytes()).await.unwrap();
+        let read = stream.read(&mut space).await.unwrap();
+        let answer = space.get(..read).unwrap_or_default();
+        assert!(answer.starts_with(b"HTTP/1.1 302"), "{}", String::from_utf8_lossy(answer));
+        waits.push(due.elapsed().as_secs_f64() * 1e3);
+        due += PERIOD;
+    }
+    waits
+}
+
+fn percentile(sorted: &[f64], percent: usize) -> f64 {
+    sorted.get(sorted.len() * percent / 100).copied().unwrap_or(f64::NAN)
+}
+
+pub(crate) fn median(mut figures: Vec<f64>) -> f64 {
+    figures.sort_by(f64::total_cmp);
+    percentile(&figures, 50)
+}
