@@ -1,0 +1,82 @@
+//! The gate: how many instructions of kurz's own a redirect takes, over a real connection, against a
+//! figure that is kept in `benches/gate/baseline.txt`. More than 5 % above it fails.
+//!
+//! ```text
+//! cargo bench --profile gate --bench gate [-- --update]
+//! ```
+//!
+//! kurz runs under valgrind's callgrind, which counts the instructions of each thread: the worker's
+//! are those of its redirects. It is run twice, for a small and for a large number of them, and
+//! what it takes to start and to stop cancels out. Requests go one by one, each after the answer to the
+//! one before. Counts vary far less than times, so that they can be compared on a busy machine; they
+//! are user space alone, and those of the emulated processor.
+#![expect(
+    clippy::print_stdout,
+    clippy::unwrap_used,
+    clippy::as_conversions,
+    clippy::cast_precision_loss,
+    reason = "a bench: it talks on stdout and ends when something is missing"
+)]
+
+mod count;
+
+use std::fmt::Write as _;
+use std::fs;
+use std::path::Path;
+use std::process::ExitCode;
+
+use count::instructions;
+
+const FEW: usize = 1_000;
+const MANY: usize = 4_000;
+/// How much a redirect may grow unnoticed.
+const MARGIN: f64 = 1.05;
+
+const BARE: &str = "";
+const BROWSER: &str = "User-Agent: Mozilla/5.0 (X11; Linux x86_64; rv:128.0) Gecko/20100101 Firefox/128.0\r\n\
+    Accept: text/html,application/xhtml+xml,application/xml;q=0.9,image/avif,image/webp,*/*;q=0.8\r\n\
+    Accept-Language: en-US,en;q=0.5\r\nAccept-Encoding: gzip, deflate, br, zstd\r\nDNT: 1\r\n\
+    Connection: keep-alive\r\nReferer: https://social.example/feed\r\nUpgrade-Insecure-Requests: 1\r\n\
+    Sec-Fetch-Dest: document\r\nSec-Fetch-Mode: navigate\r\nSec-Fetch-Site: cross-site\r\nPriority: u=0, i\r\n";
+
+fn main() -> ExitCode {
+    let update = std::env::args().any(|arg| arg == "--update");
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("benches/gate/baseline.txt");
+    let known = fs::read_to_string(&file).unwrap_or_default();
+    let mut fresh = String::new();
+    let mut passes = true;
+    for (name, fields) in [("bare", BARE), ("browser", BROWSER)] {
+        let few = instructions(fields, FEW);
+        let many = instructions(fields, MANY);
+        let one = (many - few) / (MANY - FEW) as u64;
+        let _ = writeln!(fresh, "{name} {one}");
+        let before = known.lines().find_map(|line| line.strip_prefix(name)?.trim().parse().ok());
+        passes &= judge(name, one, before);
+    }
+    if update {
+        fs::write(&file, fresh).unwrap();
+        println!("{} is up to date.", file.display());
+    }
+    if passes || update { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+}
+
+/// Say how a redirect stands, and whether that is good enough.
+fn judge(name: &str, one: u64, before: Option<u64>) -> bool {
+    let Some(before) = before else {
+        println!(
+            "A redirect with a {name} head takes {one} instructions, and nothing is known to compare with: run it with `-- --update`."
+        );
+        return false;
+    };
+    let ratio = one as f64 / before as f64;
+    let percent = (ratio - 1.0) * 100.0;
+    println!("A redirect with a {name} head takes {one} instructions ({percent:+.1} %).");
+    if ratio > MARGIN {
+        println!(
+            "That is more than 5 % above the {before} of benches/gate/baseline.txt: find out what \
+             costs it, or, if it is worth that, run `cargo bench --profile gate --bench gate -- \
+             --update` and say why in the commit."
+        );
+    }
+    ratio <= MARGIN
+}
