@@ -124,6 +124,7 @@ impl Kurz {
     pub(crate) async fn start(store: &str) -> Self {
         let settings = [
             ("KURZ_STORE", store),
+            ("KURZ_OPEN", "on"),
             ("KURZ_LISTEN", "127.0.0.1:0"),
             ("KURZ_ADMIN_LISTEN", "off"),
             // On a machine that stalls, no connection is to end before its requests do.
