@@ -3,6 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::thread;
 use std::time::Duration;
 
 use crate::servers::Target;
@@ -87,7 +88,7 @@ end
         Self { script: path }
     }
 
-    /// Load one server, and see what it cost.
+    /// Load one server, and see what it cost, until it is calm again.
     pub(crate) fn run(&self, target: &dyn Target, time: Duration) -> Sample {
         let before = target.cpu_ticks();
         let output = Command::new("wrk")
@@ -97,7 +98,8 @@ end
             .arg(target.url())
             .output()
             .expect("wrk is installed (Debian's package wrk)");
-        let after = target.cpu_ticks();
+        // What a server puts off until the load is over belongs to the load.
+        let after = calm_ticks(target);
         let text = String::from_utf8_lossy(&output.stdout).into_owned();
         let line = text.lines().find_map(|line| line.strip_prefix("RESULT "));
         let line = line.unwrap_or_else(|| panic!("wrk said: {text}"));
@@ -117,4 +119,18 @@ end
             memory_mb: target.memory_mb(),
         }
     }
+}
+
+/// The ticks of a server once it has been calm for half a second.
+fn calm_ticks(target: &dyn Target) -> (u64, u64) {
+    let mut ticks = target.cpu_ticks();
+    for _ in 0..60 {
+        thread::sleep(Duration::from_millis(500));
+        let now = target.cpu_ticks();
+        if now.0 + now.1 <= ticks.0 + ticks.1 + 1 {
+            return now;
+        }
+        ticks = now;
+    }
+    ticks
 }

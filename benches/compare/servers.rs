@@ -147,6 +147,24 @@ impl Kurz {
         codes
     }
 
+    /// Follow each link once, so that all are in memory.
+    pub(crate) fn follow_all(&self, codes: &[String]) {
+        let mut stream = TcpStream::connect(&self.address).unwrap();
+        let mut answers = BufReader::new(stream.try_clone().unwrap()).lines();
+        for codes in codes.chunks(100) {
+            let mut requests = String::new();
+            for code in codes {
+                requests += &format!("GET /{code} HTTP/1.1\r\nHost: localhost\r\n\r\n");
+            }
+            stream.write_all(requests.as_bytes()).unwrap();
+            for _ in codes {
+                let head = answers.by_ref().map(Result::unwrap).take_while(|line| !line.is_empty());
+                let head: Vec<String> = head.collect();
+                assert!(head[0].starts_with("HTTP/1.1 302"), "{head:?}");
+            }
+        }
+    }
+
     /// What the store says after the load: every redirect is counted.
     pub(crate) fn check_totals(&self) {
         thread::sleep(Duration::from_secs(2));

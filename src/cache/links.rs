@@ -17,11 +17,11 @@ use crate::code::canonicalise;
 use crate::link::Fate;
 use crate::link::location::location;
 use crate::record::{Cell, Recorder};
-use crate::store::{Error, Place, Store};
+use crate::store::{Error, Store};
 
 /// What an entry costs beside its texts: the link, its counters, the key and the slots that lead
 /// to them. Measured; see `docs/ARCHITECTURE.md`.
-const ENTRY_BYTES: u64 = 400;
+const ENTRY_BYTES: u64 = 256;
 /// What an absent address costs beside its text.
 const ABSENT_BYTES: u64 = 120;
 /// How long an absent address is not asked for again.
@@ -36,10 +36,10 @@ pub struct Entry {
     pub hit_limit: u64,
     /// The status of its redirect.
     pub status: StatusCode,
-    /// The prepared `Location`.
-    pub location: HeaderValue,
     /// Its counters.
     pub cell: Arc<Cell>,
+    /// The prepared `Location`.
+    pub location: HeaderValue,
 }
 
 /// What an address leads to.
@@ -153,27 +153,26 @@ impl LinkCache {
             if place.life.purged_at.is_some() {
                 return Ok(None);
             }
-            if let Some(cell) = self.recorder.cell(&place, round) {
-                return self.entry(&place, cell).map(Some);
-            }
+            let damaged = |what: &str| Error::Corrupt(format!("link {} has no {what}", place.id));
+            let status =
+                StatusCode::from_u16(place.redirect_status).map_err(|_| damaged("valid status"))?;
+            // Again at this end: whatever stands in the store, nothing but http and https leaves
+            // here.
+            let canonical = canonicalise(&place.target).map_err(|_| damaged("valid target"))?;
+            let target = location(&place.target, &canonical);
+            // From here on in one go, so that what a redirect reads lies close together. The value
+            // becomes shared when it is first cloned: now, not somewhere else later.
+            let location = HeaderValue::from_str(&target).map_err(|_| damaged("valid target"))?;
+            let _shared = location.clone();
+            let Some(cell) = self.recorder.cell(&place, round) else { continue };
+            let hit_limit = place.hit_limit.and_then(|limit| u64::try_from(limit).ok());
+            return Ok(Some(Arc::new(Entry {
+                fate: Fate::of(place.life),
+                hit_limit: hit_limit.unwrap_or(self.default_hit_limit),
+                status,
+                cell,
+                location,
+            })));
         }
-    }
-
-    fn entry(&self, place: &Place, cell: Arc<Cell>) -> Result<Arc<Entry>, Error> {
-        let damaged = |what: &str| Error::Corrupt(format!("link {} has no {what}", place.id));
-        // Again at this end: whatever stands in the store, nothing but http and https leaves here.
-        let canonical = canonicalise(&place.target).map_err(|_| damaged("valid target"))?;
-        // From a slice: exactly as long as it has to be.
-        let location = HeaderValue::from_str(&location(&place.target, &canonical))
-            .map_err(|_| damaged("valid target"))?;
-        let hit_limit = place.hit_limit.and_then(|limit| u64::try_from(limit).ok());
-        Ok(Arc::new(Entry {
-            fate: Fate::of(place.life),
-            hit_limit: hit_limit.unwrap_or(self.default_hit_limit),
-            status: StatusCode::from_u16(place.redirect_status)
-                .map_err(|_| damaged("valid status"))?,
-            location,
-            cell,
-        }))
     }
 }

@@ -56,7 +56,11 @@ pub fn push(tallies: &mut Vec<Tally>, next: Tally) {
     clippy::indexing_slicing,
     reason = "`left` and `right` go down to 0, `free` down to `left`"
 )]
-pub fn merge(into: &mut Vec<Tally>, more: &[Tally]) {
+pub fn merge(into: &mut Vec<Tally>, more: Vec<Tally>) {
+    if into.is_empty() {
+        *into = more;
+        return;
+    }
     let Some(filler) = more.last() else { return };
     let (mut left, mut right) = (into.len(), more.len());
     let mut free = left + right;
@@ -119,7 +123,7 @@ mod tests {
             right in prop::collection::vec(any_tally(), 0..20),
         ) {
             let mut merged = sorted(left.clone());
-            merge(&mut merged, &sorted(right.clone()));
+            merge(&mut merged, sorted(right.clone()));
             let mut expected = BTreeMap::new();
             for tally in left.into_iter().chain(right) {
                 expected.entry(tally.key()).and_modify(|sum: &mut Tally| sum.add(&tally))

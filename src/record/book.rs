@@ -20,7 +20,7 @@ use crate::link::tally::merge;
 /// As many tallies as are added to the tables at once, without the log.
 const FEW: usize = 2_000;
 /// Tallies in a part.
-const PART: usize = 2_000;
+const PART: usize = 1_000;
 /// Tallies that may wait in the log, and in memory. More are added at once.
 const MOST: usize = 150_000;
 /// How long tallies may wait in the log while there is no time for them.
@@ -66,7 +66,7 @@ pub(super) struct Book {
 
 impl Book {
     /// Take in tallies, sorted. Nothing is also something: it means that there is time.
-    pub(super) fn take_in(&mut self, tallies: &[Tally]) {
+    pub(super) fn take_in(&mut self, tallies: Vec<Tally>) {
         self.calm = tallies.len() <= FEW;
         merge(&mut self.fresh, tallies);
     }
@@ -119,7 +119,7 @@ impl Book {
         if task == Task::Add {
             return sent;
         }
-        merge(&mut self.logged, &sent);
+        merge(&mut self.logged, sent);
         self.rows.push(seq);
         self.logged_since.get_or_insert(now);
         Vec::new()
@@ -317,7 +317,7 @@ mod tests {
                         for tally in &clicks {
                             *expected.entry(tally.link.0).or_default() += 1;
                         }
-                        book.take_in(&clicks);
+                        book.take_in(clicks);
                     }
                     Event::Step(fate) => {
                         step(&mut book, &mut shelf, fate, false);
@@ -341,11 +341,11 @@ mod tests {
     #[test]
     fn many_wait_in_the_log_until_there_is_time() {
         let (mut book, mut shelf) = (Book::default(), Shelf::default());
-        book.take_in(&clicks(0, FEW));
+        book.take_in(clicks(0, FEW));
         assert_eq!(book.plan(Timestamp::from_ms(0), false), Some(Task::Add));
         step(&mut book, &mut shelf, Fate::Done, false);
         for _ in 0..3 {
-            book.take_in(&clicks(0, FEW + 1));
+            book.take_in(clicks(0, FEW + 1));
             assert_eq!(book.plan(Timestamp::from_ms(0), false), Some(Task::Log));
             step(&mut book, &mut shelf, Fate::Done, false);
         }
@@ -353,7 +353,7 @@ mod tests {
         assert_eq!((book.waiting(), shelf.log.len()), (FEW + 1, 3));
         let late = Timestamp::from_ms(0).plus(LONGEST);
         assert_eq!(book.plan(late, false), Some(Task::Cut));
-        book.take_in(&[]);
+        book.take_in(Vec::new());
         assert_eq!(book.plan(Timestamp::from_ms(0), false), Some(Task::Cut));
         while step(&mut book, &mut shelf, Fate::Done, false) {}
         assert_eq!((book.waiting(), shelf.log.len()), (0, 0));

@@ -131,9 +131,9 @@ impl Recorder {
             for click in clicks.drain(..) {
                 push(&mut sums, click.tally());
             }
-            merge(&mut tallies, &sums);
+            merge(&mut tallies, sums);
         }
-        desk.book.take_in(&tallies);
+        desk.book.take_in(tallies);
     }
 
     async fn carry_out(

@@ -86,16 +86,16 @@ pub fn host_of<T>(request: &Request<T>) -> Result<Cow<'_, str>, HostError> {
 }
 
 /// The host of a field that holds only what is surely right: lower-case letters, digits, dots
-/// and hyphens, not a dot at the end, and a port of up to four digits.
+/// and hyphens, not a dot at the end, and perhaps a port.
 fn plain_host(field: &str) -> Option<&str> {
     let is_plain = |byte: &u8| matches!(byte, b'a'..=b'z' | b'0'..=b'9' | b'-' | b'.');
     let length = field.bytes().position(|byte| !is_plain(&byte)).unwrap_or(field.len());
     let (host, port) = field.split_at_checked(length)?;
-    let port = port.as_bytes();
-    let is_port = match port {
+    let is_port = match port.as_bytes() {
         [] => true,
         [b':', digits @ ..] => {
-            (1..5).contains(&digits.len()) && digits.iter().all(u8::is_ascii_digit)
+            let fits = digits.len() < 5 || (digits.len() == 5 && digits <= b"65535".as_slice());
+            fits && !digits.is_empty() && digits.iter().all(u8::is_ascii_digit)
         }
         _ => false,
     };
