@@ -152,10 +152,8 @@ impl Kurz {
         let mut stream = TcpStream::connect(&self.address).unwrap();
         let mut answers = BufReader::new(stream.try_clone().unwrap()).lines();
         for codes in codes.chunks(100) {
-            let mut requests = String::new();
-            for code in codes {
-                requests += &format!("GET /{code} HTTP/1.1\r\nHost: localhost\r\n\r\n");
-            }
+            let request = |code| format!("GET /{code} HTTP/1.1\r\nHost: localhost\r\n\r\n");
+            let requests: String = codes.iter().map(request).collect();
             stream.write_all(requests.as_bytes()).unwrap();
             for _ in codes {
                 let head = answers.by_ref().map(Result::unwrap).take_while(|line| !line.is_empty());
