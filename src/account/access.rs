@@ -153,7 +153,7 @@ fn scope(identity: &Identity, needed: Scope) -> Result<(), Refused> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::account::{Email, Scopes};
+    use crate::account::{Email, KeyId, Scopes};
 
     const ACTS: [Act; 5] =
         [Act::Look, Act::ReadLinks, Act::CreateLinks, Act::ManageLinks, Act::Manage];
@@ -253,7 +253,7 @@ mod tests {
                     identity.is_admin = is_admin;
                     identity.scopes = Scopes::from_iter([scope]);
                     identity.only_workspace = WorkspaceId::parse("team");
-                    identity.credential = Credential::Key;
+                    identity.credential = Credential::Key(KeyId(1));
                 });
                 for act in ACTS {
                     let here = ask(&key, "team", Some(Role::Admin), act);

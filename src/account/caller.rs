@@ -1,6 +1,6 @@
 //! Who asks.
 
-use crate::account::{Email, Scopes, UserId};
+use crate::account::{Email, KeyId, Scopes, UserId};
 use crate::code::WorkspaceId;
 
 /// Who asks for something.
@@ -37,7 +37,7 @@ pub enum Credential {
     /// By signing in.
     Token,
     /// By an API key.
-    Key,
+    Key(KeyId),
 }
 
 impl Caller {

@@ -75,6 +75,7 @@ pub fn endpoints() -> OpenApiRouter<Arc<App>> {
         .routes(routes!(links::show::show, links::edit::edit, links::delete::delete))
         .routes(routes!(links::restore::restore))
         .routes(routes!(links::stats::stats))
+        .routes(routes!(links::qr::qr))
         .routes(routes!(workspaces::create::create, workspaces::list::list))
         .routes(routes!(workspaces::show::show, workspaces::edit::edit, workspaces::delete::delete))
         .routes(routes!(hosts::add::add, hosts::list::list))

@@ -108,6 +108,7 @@ impl App {
         let identity = access::signed_in(caller)?;
         self.parts.store.end_tokens(identity.id, self.parts.clock.now()).await?;
         self.known.forget(&identity.email);
+        self.forget_sessions();
         Ok(())
     }
 
@@ -129,6 +130,7 @@ impl App {
         let mut user = self.confirm(caller, current).await?;
         user.token_version = self.people.set_password(user.id, new).await?;
         self.known.forget(&user.email);
+        self.forget_sessions();
         Ok(self.session(user))
     }
 
@@ -148,6 +150,7 @@ impl App {
         }
         self.parts.store.delete_user(user.id).await?;
         self.known.forget(&user.email);
+        self.forget_sessions();
         Ok(())
     }
 

@@ -4,7 +4,7 @@ use crate::account::{Act, Caller};
 use crate::app::draft::{
     check_expiry, check_hit_limit, check_status, check_tags, check_title, check_url, kept_target,
 };
-use crate::app::{App, AppError, Change, FieldError, Missing, ShownLink};
+use crate::app::{App, AppError, Change, ChangeDetail, FieldError, Missing, ShownLink};
 use crate::clock::Timestamp;
 use crate::code::WorkspaceId;
 use crate::link::{Link, Status, Strategy};
@@ -47,7 +47,8 @@ impl App {
                 return Err(AppError::NotFound(Missing::Link));
             }
             let edit = self.apply(&link, patch, now)?;
-            if self.parts.store.edit_link(&link, &edit, now).await? {
+            let change = self.change_of(caller, "edited", edited(&link, &edit)).await?;
+            if self.parts.store.edit_link(&link, &edit, now, &change).await? {
                 self.forget(&link);
                 return self.look_again(&workspace, code).await;
             }
@@ -63,7 +64,9 @@ impl App {
         code: &str,
     ) -> Result<(), AppError> {
         let (_, link) = self.reach_link(caller, workspace, code, Act::ManageLinks).await?;
-        let deleted = self.parts.store.delete_link(link.id, self.parts.clock.now()).await?;
+        let change = self.change_of(caller, "deleted", ChangeDetail::default()).await?;
+        let now = self.parts.clock.now();
+        let deleted = self.parts.store.delete_link(link.id, now, &change).await?;
         self.forget(&link);
         if deleted { Ok(()) } else { Err(AppError::NotFound(Missing::Link)) }
     }
@@ -76,7 +79,9 @@ impl App {
         code: &str,
     ) -> Result<ShownLink, AppError> {
         let (workspace, link) = self.reach_link(caller, workspace, code, Act::ManageLinks).await?;
-        let restored = self.parts.store.restore_link(link.id, self.parts.clock.now()).await?;
+        let change = self.change_of(caller, "restored", ChangeDetail::default()).await?;
+        let now = self.parts.clock.now();
+        let restored = self.parts.store.restore_link(link.id, now, &change).await?;
         self.forget(&link);
         if !restored {
             return Err(AppError::NotDeleted);
@@ -132,4 +137,22 @@ impl App {
         edit.target = kept_target(url);
         Ok(())
     }
+}
+
+/// What an edit changes, field by field.
+fn edited(link: &Link, edit: &LinkEdit) -> ChangeDetail {
+    let mut fields = Vec::new();
+    let mut note = |differs: bool, field: &str| {
+        if differs {
+            fields.push(field.to_owned());
+        }
+    };
+    note(link.target != edit.target, "original_url");
+    note(link.title != edit.title, "title");
+    note(link.tags != edit.tags, "tags");
+    note(link.expires_at != edit.expires_at, "expires_at");
+    note(link.hit_limit != edit.hit_limit, "hit_limit");
+    note(link.redirect_status != edit.redirect_status, "redirect_status");
+    let old_target = (link.target != edit.target).then(|| link.target.clone());
+    ChangeDetail { fields, old_target }
 }

@@ -132,6 +132,10 @@ pub enum Missing {
     Member,
     /// A link that the token opens.
     Claim,
+    /// A session of a browser.
+    Session,
+    /// A page.
+    Page,
 }
 
 impl Missing {
@@ -145,6 +149,8 @@ impl Missing {
             Self::Key => "key-not-found",
             Self::Member => "member-not-found",
             Self::Claim => "claim-not-found",
+            Self::Session => "session-not-found",
+            Self::Page => "not-found",
         }
     }
 }
@@ -159,6 +165,8 @@ impl Display for Missing {
             Self::Key => "key",
             Self::Member => "member",
             Self::Claim => "link to be claimed with this token",
+            Self::Session => "session",
+            Self::Page => "page",
         })
     }
 }

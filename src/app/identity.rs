@@ -93,7 +93,7 @@ impl App {
         if over || key.revoked_at.is_some() || user.disabled_at.is_some() {
             return Err(AppError::InvalidToken);
         }
-        let identity = self.identity(user, key.scopes, Credential::Key);
+        let identity = self.identity(user, key.scopes, Credential::Key(key.id));
         Ok(Identity { only_workspace: key.workspace, ..identity })
     }
 
@@ -109,7 +109,7 @@ impl App {
         Ok(())
     }
 
-    fn identity(&self, user: User, scopes: Scopes, credential: Credential) -> Identity {
+    pub(super) fn identity(&self, user: User, scopes: Scopes, credential: Credential) -> Identity {
         Identity {
             id: user.id,
             // An open server lets everybody do everything, those with an account too.

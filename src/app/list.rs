@@ -4,15 +4,17 @@ use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 
 use crate::account::{Act, Caller, Reach, Refused};
-use crate::app::{App, AppError, FieldError, ShownLink};
+use crate::app::{App, AppError, FieldError, MAIN, ShownLink};
 use crate::code::WorkspaceId;
 use crate::link::{LinkId, Status, Strategy};
-use crate::store::{ListQuery, Position, Sort, SortKey};
+use crate::store::{ListQuery, Position, Search, Shelf, Sort, SortKey};
 
 /// Links in a page, unless the request says otherwise.
 const PAGE: i64 = 50;
 /// Most links in a page.
 const MOST: i64 = 1000;
+/// A list of so many links is looked through for each search.
+const SHORT: i64 = 5000;
 /// Longest text to search for, in bytes.
 const SEARCH_BYTES: usize = 200;
 
@@ -23,8 +25,10 @@ pub struct LinkFilter {
     pub cursor: Option<String>,
     /// Links in the page.
     pub limit: Option<i64>,
-    /// Text that code, title or target holds.
+    /// Text to look for.
     pub search: Option<String>,
+    /// Where to look for it.
+    pub find: Find,
     /// `ACTIVE`, `EXPIRED` or `DELETED`.
     pub status: Option<String>,
     /// How the code was made.
@@ -37,6 +41,17 @@ pub struct LinkFilter {
     pub mine: bool,
 }
 
+/// How far a search goes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Find {
+    /// Everywhere in code, title and target, however long that takes.
+    #[default]
+    Anywhere,
+    /// Everywhere in a list that is looked through quickly; in a longer one at the beginning of
+    /// code, title and host, by an index.
+    Quickly,
+}
+
 /// One page.
 #[derive(Clone, Debug)]
 pub struct LinkPage {
@@ -44,6 +59,8 @@ pub struct LinkPage {
     pub links: Vec<ShownLink>,
     /// How to get the next page, if there is one.
     pub next: Option<String>,
+    /// Whether the search looked at beginnings alone.
+    pub by_beginning: bool,
 }
 
 impl App {
@@ -55,12 +72,21 @@ impl App {
         filter: &LinkFilter,
     ) -> Result<LinkPage, AppError> {
         let (workspace, reach) = self.enter(caller, workspace, Act::ReadLinks).await?;
-        let mut query = read_filter(workspace.id.clone(), filter)?;
-        query.owner = match reach {
-            Reach::All => caller.owner().filter(|_| filter.mine),
-            Reach::Own(id) => Some(id),
+        let is_main = workspace.id.as_str() == MAIN;
+        let which = match reach {
+            Reach::All if is_main => match caller.owner().filter(|_| filter.mine) {
+                Some(owner) => Shelf::Own(owner),
+                None => Shelf::Main,
+            },
+            Reach::All => Shelf::Workspace(workspace.id.clone()),
+            Reach::Own(id) => Shelf::Own(id),
             Reach::Nobodys => return Err(Refused::Unauthenticated.into()),
         };
+        let mut query = read_filter(which, filter)?;
+        let by_beginning = filter.find == Find::Quickly && self.is_long(&query.shelf).await?;
+        if by_beginning && let Some(Search::Holds(text)) = query.search {
+            query.search = Some(Search::Begins(beginning(&text)));
+        }
         let page = query.most;
         // One more than asked for tells whether there is a next page.
         let query = ListQuery { most: page + 1, ..query };
@@ -70,8 +96,16 @@ impl App {
         let more = links.len() > full;
         links.truncate(full);
         let next = links.last().filter(|_| more);
-        let next = next.map(|last| write_cursor(query.sort, &query.sort.position(last)));
-        Ok(LinkPage { links: self.show(&workspace, links), next })
+        let next = next.map(|last| write_cursor(query.sort, &query.position(last)));
+        Ok(LinkPage { links: self.show(&workspace, links), next, by_beginning })
+    }
+
+    /// Whether a list is too long to be looked through for each search.
+    async fn is_long(&self, which: &Shelf) -> Result<bool, AppError> {
+        // All of `main` has no index to search by; only administrators and open servers see it.
+        let long =
+            *which != Shelf::Main && self.parts.store.count_shelf(which, SHORT + 1).await? > SHORT;
+        Ok(long)
     }
 }
 
@@ -85,7 +119,14 @@ pub(super) fn page_size(limit: Option<i64>) -> Result<i64, FieldError> {
     Err(FieldError::new("limit", "limit-invalid", detail))
 }
 
-fn read_filter(workspace: WorkspaceId, filter: &LinkFilter) -> Result<ListQuery, AppError> {
+/// What a text is compared with at the beginning of: a URL's scheme and `www.` do not count.
+fn beginning(text: &str) -> String {
+    let text = text.trim().to_ascii_lowercase();
+    let bare = ["https://", "http://"].into_iter().find_map(|scheme| text.strip_prefix(scheme));
+    bare.map_or(text.as_str(), |bare| bare.strip_prefix("www.").unwrap_or(bare)).to_owned()
+}
+
+fn read_filter(shelf: Shelf, filter: &LinkFilter) -> Result<ListQuery, AppError> {
     let refused = |field, code, detail: &str| AppError::from(FieldError::new(field, code, detail));
     let sort = filter.sort.as_deref().unwrap_or("-created_at");
     let sort = read_sort(sort).ok_or_else(|| {
@@ -122,15 +163,14 @@ fn read_filter(workspace: WorkspaceId, filter: &LinkFilter) -> Result<ListQuery,
         read_cursor(sort, cursor).ok_or_else(|| refused("cursor", "cursor-invalid", detail))
     });
     Ok(ListQuery {
-        workspace,
+        shelf,
         status,
         strategy,
         tag: text("tag", &filter.tag)?,
-        search: text("q", &filter.search)?,
+        search: text("q", &filter.search)?.map(Search::Holds),
         sort,
         after: after.transpose()?,
         most: page_size(filter.limit)?,
-        owner: None,
     })
 }
 

@@ -3,6 +3,7 @@
 mod accounts;
 mod address;
 mod change;
+mod changes;
 mod claim;
 mod cleanup;
 mod create;
@@ -16,16 +17,21 @@ mod keys;
 mod list;
 mod members;
 mod numbers;
+mod operation;
 mod passwords;
+mod pictures;
 pub mod people;
 mod repeat;
 mod seats;
+mod sessions;
 mod show;
 mod stats;
+mod traffic;
 mod workspaces;
 
 pub use accounts::{Person, Registration, Session};
 pub use change::Change;
+pub use changes::{ChangeDetail, LinkChange};
 pub use claim::{ClaimRequest, MOST_CLAIMS};
 pub use cleanup::{Cleaned, CleanupEnd, CleanupTimes};
 pub use create::{Created, LinkRequest, Metered};
@@ -33,19 +39,23 @@ pub use edit::LinkPatch;
 pub use error::{AppError, FieldError, Missing};
 pub use health::Probe;
 pub use keys::KeyRequest;
-pub use list::{LinkFilter, LinkPage};
+pub use list::{Find, LinkFilter, LinkPage};
 pub use members::MemberPage;
+pub use operation::{JobRun, Operation, UserPage};
 pub use passwords::{COST, Passwords};
+pub use pictures::{Format, Picture};
+pub use sessions::{Browser, SESSION_LIFE};
 pub use show::ShownLink;
 pub use stats::Stats;
-pub use workspaces::{MAIN, ShownWorkspace, WorkspacePage, WorkspacePatch};
+pub use traffic::{Bucket, Span};
+pub use workspaces::{MAIN, Rights, ShownWorkspace, WorkspacePage, WorkspacePatch};
 
 use std::sync::Arc;
 use std::time::Duration;
 
 use crate::account::token::Tokens;
 use crate::cache::{Hosts, LinkCache, Repeats};
-use crate::clock::Clock;
+use crate::clock::{Clock, Timestamp};
 use crate::code::Reserved;
 use crate::code::counter::Scrambler;
 use crate::config::PublicUrl;
@@ -53,7 +63,7 @@ pub use crate::config::Signup;
 use crate::entropy::Entropy;
 pub use crate::record::EVERY as FLUSH_EVERY;
 use crate::record::Recorder;
-pub use crate::store::{ApiKey, Host, Member, User, Workspace};
+pub use crate::store::{ApiKey, BrowserSession, Host, Instance, Member, User, Workspace};
 
 use crate::store::Store;
 
@@ -116,12 +126,16 @@ pub struct App {
     people: people::People,
     known: identity::Known,
     seats: seats::Seats,
+    sessions: sessions::KnownSessions,
     link_ids: Numbers,
     code_counter: Numbers,
+    change_ids: Numbers,
     stats: stats::Cached,
     looked_through: health::LookedThrough,
     /// What this process calls itself where instances meet.
     instance: String,
+    /// Since when it serves.
+    started_at: Timestamp,
 }
 
 impl App {
@@ -134,20 +148,34 @@ impl App {
             passwords: Arc::clone(&parts.passwords),
         };
         let instance = instance_name(&parts.entropy);
+        let started_at = parts.clock.now();
         let app = Self {
             parts,
             people,
             known: identity::Known::default(),
             seats: seats::Seats::default(),
+            sessions: sessions::KnownSessions::default(),
             instance,
+            started_at,
             looked_through: health::LookedThrough::default(),
             link_ids: Numbers::new("link", 10_000),
             code_counter: Numbers::new("code", 1_000),
+            change_ids: Numbers::new("change", 100),
             stats: stats::Cached::default(),
         };
         app.ensure_workspace(&workspaces::main_id()).await?;
         app.parts.hosts.reload(&app.parts.store).await?;
         Ok(app)
+    }
+
+    /// The operator's choices.
+    pub const fn policy(&self) -> &Policy {
+        &self.parts.policy
+    }
+
+    /// What time it is.
+    pub fn now(&self) -> Timestamp {
+        self.parts.clock.now()
     }
 
     /// Whether the store answers; if not, it is logged here.

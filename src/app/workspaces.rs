@@ -19,6 +19,17 @@ pub struct WorkspacePatch {
     pub hit_limit: Change<Option<i64>>,
 }
 
+/// What somebody may do in a workspace beside looking.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Rights {
+    /// Make links.
+    pub create: bool,
+    /// Change, delete and restore links.
+    pub manage_links: bool,
+    /// Settings, hosts and members.
+    pub manage: bool,
+}
+
 /// A workspace and the hosts its links answer on.
 #[derive(Clone, Debug)]
 pub struct ShownWorkspace {
@@ -125,6 +136,19 @@ impl App {
     /// Drop what is known about a workspace and its members, since it changed.
     pub(super) fn forget_workspace(&self, id: &WorkspaceId) {
         self.seats.forget(id);
+    }
+
+    /// What the caller may do in a workspace that they may look at.
+    pub async fn rights(&self, caller: &Caller, id: &WorkspaceId) -> Result<Rights, AppError> {
+        let role = self.role(caller, id, false).await?;
+        let place = access::Place { workspace: id, is_main: id.as_str() == MAIN, role };
+        access::in_workspace(caller, &place, Act::ReadLinks)?;
+        let may = |act| access::in_workspace(caller, &place, act).is_ok();
+        Ok(Rights {
+            create: may(Act::CreateLinks),
+            manage_links: may(Act::ManageLinks),
+            manage: may(Act::Manage),
+        })
     }
 
     /// Make a workspace. Who makes it administers it.

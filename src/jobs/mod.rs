@@ -3,3 +3,4 @@
 pub mod cleanup;
 pub mod flush;
 pub mod health;
+pub mod presence;

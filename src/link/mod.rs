@@ -8,6 +8,7 @@ pub mod latency;
 pub mod limits;
 pub mod location;
 pub mod month;
+pub mod qr;
 pub mod record;
 pub mod strategy;
 pub mod tally;

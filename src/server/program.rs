@@ -117,6 +117,7 @@ impl Program {
         if let Some(tls) = tls {
             tasks.spawn(tls.follow(Tls::hangup()?, clock, stop.clone()));
         }
+        tasks.spawn(jobs::presence::run(Arc::clone(&app), stop.clone()));
         tasks.spawn(admin::upkeep(metrics.clone(), stop.clone()));
         tasks.close();
 

@@ -17,6 +17,10 @@ statements! {
         where claim_hash = $3 and code = $4 and owner_id is null and expires_at > $2
             and expired_at is null and deleted_at is null and purged_at is null
         returning id";
+    /// The counts of a claimed link go to its owner's list with it.
+    MOVE_STATS = "update link_stats set shelf = $1
+        where link_id in (select id from links where workspace = 'main' and code = $2
+            and owner_id = $3)";
 }
 
 /// A link and the hash of its token.
@@ -45,7 +49,12 @@ impl Store {
             let code = Value::text(claim.code.as_str());
             Step::new(CLAIM, [Value::Int(owner.0), now.into(), hash, code])
         });
-        let Outcome::Done(rows) = self.db.batch(steps.collect()).await? else {
+        let moves = order.iter().map(|(_, claim)| {
+            let own = Value::owned(format!("main/{owner}"));
+            let code = Value::text(claim.code.as_str());
+            Step::new(MOVE_STATS, [own, code, Value::Int(owner.0)])
+        });
+        let Outcome::Done(rows) = self.db.batch(steps.chain(moves).collect()).await? else {
             return Ok(vec![None; claims.len()]);
         };
         let mut taken = vec![None; claims.len()];

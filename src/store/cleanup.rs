@@ -10,7 +10,7 @@ use crate::clock::Timestamp;
 use crate::store::driver::{Outcome, Step, statements};
 use crate::store::locks::{Holding, database_now, ms};
 use crate::store::value::{Row, Value};
-use crate::store::{Error, Store};
+use crate::store::{Error, Store, changes};
 
 /// Links that have been deleted or expired for as long as the parameter `$grace` says.
 macro_rules! is_due {
@@ -103,6 +103,7 @@ impl Store {
             steps.push(Step::new(PURGE, params));
             let rows_of = [PURGE_TAGS, PURGE_STATS, PURGE_HEALTH];
             steps.extend(rows_of.map(|sql| Step::new(sql, [Value::Int(id)])));
+            steps.push(changes::empty_step(id));
         }
         match self.db.batch(steps).await? {
             Outcome::Undone(_) => Ok(None),

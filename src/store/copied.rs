@@ -22,7 +22,8 @@ macro_rules! columns {
         "workspace, tag, link_id"
     };
     (link_stats) => {
-        "link_id, redirect_count, avg_redirect_ms, last_redirect_at, month, month_hits, others"
+        "link_id, redirect_count, avg_redirect_ms, last_redirect_at, month, month_hits, others,
+         shelf"
     };
     (link_hours) => {
         "hour, link_id, hits, others"
@@ -35,6 +36,12 @@ macro_rules! columns {
     };
     (click_log) => {
         "writer, seq, tallies"
+    };
+    (sessions) => {
+        "hash, user_id, token_version, agent, created_at, seen_at, expires_at"
+    };
+    (changes) => {
+        "id, at, user_id, key_id, action, subject_kind, subject_id, detail, client"
     };
     (totals) => {
         "name, count, mean"
@@ -116,7 +123,7 @@ statements! {
         and (workspace, tag, link_id) <= ($4, $5, $6)";
     COUNT_TAGS = "select count(*) from link_tags";
     READ_STATS = select!(link_stats, "link_id > $1 order by link_id limit $2");
-    WRITE_STATS = insert!(link_stats, "($1, $2, $3, $4, $5, $6, $7)");
+    WRITE_STATS = insert!(link_stats, "($1, $2, $3, $4, $5, $6, $7, $8)");
     CLEAR_STATS = "delete from link_stats where link_id > $1 and link_id <= $2";
     COUNT_STATS = "select count(*) from link_stats";
     READ_HOURS = select!(link_hours, "(hour, link_id) > ($1, $2) order by hour, link_id limit $3");
@@ -175,6 +182,14 @@ statements! {
     WRITE_HEALTH = insert!(link_health, "($1, $2, $3, $4)");
     CLEAR_HEALTH = "delete from link_health where link_id > $1 and link_id <= $2";
     COUNT_HEALTH = "select count(*) from link_health";
+    READ_SESSIONS = select!(sessions, "hash > $1 order by hash limit $2");
+    WRITE_SESSIONS = insert!(sessions, "($1, $2, $3, $4, $5, $6, $7)");
+    CLEAR_SESSIONS = "delete from sessions where hash > $1 and hash <= $2";
+    COUNT_SESSIONS = "select count(*) from sessions";
+    READ_CHANGES = select!(changes, "id > $1 order by id limit $2");
+    WRITE_CHANGES = insert!(changes, "($1, $2, $3, $4, $5, $6, $7, $8, $9)");
+    CLEAR_CHANGES = "delete from changes where id > $1 and id <= $2";
+    COUNT_CHANGES = "select count(*) from changes";
 }
 
 /// How a table is copied.
@@ -269,6 +284,8 @@ pub(super) const TABLES: &[Table] = &[
     table!(invites, BYTES, false, READ_INVITES, WRITE_INVITES, CLEAR_INVITES, COUNT_INVITES),
     table!(user_months, NUMBERS, false, READ_MONTHS, WRITE_MONTHS, CLEAR_MONTHS, COUNT_MONTHS),
     table!(link_health, NUMBER, false, READ_HEALTH, WRITE_HEALTH, CLEAR_HEALTH, COUNT_HEALTH),
+    table!(sessions, BYTES, false, READ_SESSIONS, WRITE_SESSIONS, CLEAR_SESSIONS, COUNT_SESSIONS),
+    table!(changes, NUMBER, false, READ_CHANGES, WRITE_CHANGES, CLEAR_CHANGES, COUNT_CHANGES),
 ];
 
 /// The names of the tables that a copy holds.

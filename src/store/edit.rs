@@ -10,6 +10,7 @@ use crate::store::insert::tag_steps;
 use crate::store::links::join_tags;
 use crate::store::value::Value;
 use crate::store::{Error, Store};
+use crate::store::{NewChange, changes};
 
 statements! {
     /// A link whose end was moved is no longer one that cleanup found at its end.
@@ -60,6 +61,7 @@ impl Store {
         link: &Link,
         edit: &LinkEdit,
         now: Timestamp,
+        change: &NewChange,
     ) -> Result<bool, Error> {
         let tags = join_tags(&edit.tags);
         let params = [
@@ -83,20 +85,32 @@ impl Store {
         if link.target != edit.target {
             steps.push(Step::new(FORGET_HEALTH, [Value::Int(link.id.0)]));
         }
+        steps.push(changes::step(link.id, change));
         Ok(matches!(self.db.batch(steps).await?, Outcome::Done(_)))
     }
 
     /// Delete a link, restorable; `false` when it is not there to be deleted.
-    pub async fn delete_link(&self, id: LinkId, now: Timestamp) -> Result<bool, Error> {
-        self.mark(Step::new(DELETE, [now.into(), Value::Int(id.0)])).await
+    pub async fn delete_link(
+        &self,
+        id: LinkId,
+        now: Timestamp,
+        change: &NewChange,
+    ) -> Result<bool, Error> {
+        self.mark(id, Step::new(DELETE, [now.into(), Value::Int(id.0)]), change).await
     }
 
     /// Bring a deleted link back; `false` when it is not deleted, or purged.
-    pub async fn restore_link(&self, id: LinkId, now: Timestamp) -> Result<bool, Error> {
-        self.mark(Step::new(RESTORE, [now.into(), Value::Int(id.0)])).await
+    pub async fn restore_link(
+        &self,
+        id: LinkId,
+        now: Timestamp,
+        change: &NewChange,
+    ) -> Result<bool, Error> {
+        self.mark(id, Step::new(RESTORE, [now.into(), Value::Int(id.0)]), change).await
     }
 
-    async fn mark(&self, step: Step) -> Result<bool, Error> {
-        Ok(!self.db.write(step).await?.is_empty())
+    async fn mark(&self, id: LinkId, step: Step, change: &NewChange) -> Result<bool, Error> {
+        let steps = vec![step.or_undo(), changes::step(id, change)];
+        Ok(matches!(self.db.batch(steps).await?, Outcome::Done(_)))
     }
 }

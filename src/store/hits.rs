@@ -9,8 +9,9 @@ use crate::store::value::Value;
 
 statements! {
     ADD_HITS = "insert into link_stats
-            (link_id, redirect_count, avg_redirect_ms, last_redirect_at, month, month_hits, others)
-        values ($1, $2, $3, $4, $5, $6, $7)
+            (link_id, redirect_count, avg_redirect_ms, last_redirect_at, month, month_hits, others,
+            shelf)
+        values ($1, $2, $3, $4, $5, $6, $7, (select shelf from links where id = $1))
         on conflict (link_id) do update set
             redirect_count = link_stats.redirect_count + excluded.redirect_count,
             avg_redirect_ms = case when excluded.redirect_count = 0

@@ -36,6 +36,9 @@ statements! {
             and canonical_hash = $2
             and (deleted_at is not null or expired_at is not null or purged_at is not null
                 or expires_at <= $3))";
+    /// After a revival: the counts go to the list of whose it is now.
+    MOVE_STATS = "update link_stats set shelf = (select shelf from links where id = $1)
+        where link_id = $1";
     /// Only when the link holds exactly these tags: not when its insert found the code taken.
     TAG = "insert into link_tags (workspace, tag, link_id)
         select workspace, cast($1 as text), id from links where id = $2 and tags = $3
@@ -144,6 +147,9 @@ impl Store {
             let step = if link.revive { revive_step(link) } else { insert_step(link) };
             steps.push(if all_or_none { step.or_undo() } else { step });
             owners.push(Some(at));
+            if link.revive {
+                steps.push(Step::new(MOVE_STATS, [Value::Int(link.id.0)]));
+            }
             steps.extend(tag_steps(link.id, &link.tags));
             owners.resize(steps.len(), None);
         }

@@ -1,5 +1,8 @@
 //! Lists of links: filtered, sorted, a page at a time. Each sort is a statement of its own, put
 //! together at compile time, so that no text is ever built at run time.
+//!
+//! A list is a shelf (a workspace's links, or somebody's own in `main`), which has indexes for its
+//! sorts and searches, or all of `main`, for those who may see that.
 
 use crate::account::UserId;
 use crate::clock::Timestamp;
@@ -10,67 +13,193 @@ use crate::store::links::{link_columns, link_tables, read_link};
 use crate::store::value::Value;
 use crate::store::{Error, Store};
 
-/// One page: the filters, then the place to go on from, by `$key` in direction `$after`.
+/// Which links, whatever the list and the order: status at a time, strategy, tag.
+macro_rules! filters {
+    () => {
+        filters!("$2", "$3", "$4", "$5")
+    };
+    ($status:literal, $now:literal, $strategy:literal, $tag:literal) => {
+        concat!(
+            "l.purged_at is null
+            and case cast(",
+            $status,
+            " as text)
+                when 'DELETED' then l.deleted_at is not null
+                when 'EXPIRED' then l.deleted_at is null
+                    and (l.expired_at is not null or l.expires_at <= ",
+            $now,
+            ")
+                when 'ACTIVE' then l.deleted_at is null and l.expired_at is null
+                    and (l.expires_at is null or l.expires_at > ",
+            $now,
+            ")
+                else l.deleted_at is null end
+            and (cast(",
+            $strategy,
+            " as text) is null or l.strategy = ",
+            $strategy,
+            ")
+            and (cast(",
+            $tag,
+            " as text) is null or exists (select 1 from link_tags t
+                where t.workspace = l.workspace and t.tag = ",
+            $tag,
+            " and t.link_id = l.id))"
+        )
+    };
+}
+
+/// Those that hold a text somewhere.
+macro_rules! holding {
+    () => {
+        " and (cast($6 as text) is null or lower(l.code) like $6 escape '\\'
+            or lower(l.title) like $6 escape '\\' or lower(l.target) like $6 escape '\\')"
+    };
+}
+
+/// Some of those that begin with a text, by an index.
+macro_rules! beginning {
+    ($text:literal, $scheme:literal, $more:literal) => {
+        concat!(
+            "select * from (select id from links where shelf = $1 and purged_at is null",
+            $more,
+            " and ",
+            $text,
+            " >= ",
+            $scheme,
+            "$2 and ",
+            $text,
+            " < ",
+            $scheme,
+            "$2 || $3 order by ",
+            $text,
+            " limit $4)"
+        )
+    };
+}
+
+/// Those whose code, title or host begins with a text: the first so many of each by the alphabet.
+macro_rules! found_by_beginning {
+    () => {
+        concat!(
+            "l.id in (",
+            beginning!("lower(code)", "", ""),
+            " a union all ",
+            beginning!("lower(title)", "", " and title is not null"),
+            " b union all ",
+            beginning!("lower(substr(target, 1, 80))", "'https://' || ", ""),
+            " c union all ",
+            beginning!("lower(substr(target, 1, 80))", "'https://www.' || ", ""),
+            " d union all ",
+            beginning!("lower(substr(target, 1, 80))", "'http://' || ", ""),
+            " e union all ",
+            beginning!("lower(substr(target, 1, 80))", "'http://www.' || ", ""),
+            " f)"
+        )
+    };
+}
+
+/// One page, from the place to go on from, by `$key` in direction `$after`.
 macro_rules! page {
-    ($key:literal, $after:literal, $direction:literal) => {
-        page!($key, $after, $direction, "", " limit $9")
-    };
-    (own $key:literal, $after:literal, $direction:literal) => {
-        page!($key, $after, $direction, " and l.owner_id = $9", " limit $10")
-    };
-    ($key:literal, $after:literal, $direction:literal, $owner:literal, $limit:literal) => {
+    ($list:literal, $key:literal, $after:literal, $direction:literal) => {
         concat!(
             "select ",
             link_columns!(),
             link_tables!(),
-            "where l.workspace = $1 and l.purged_at is null
-                and case cast($2 as text)
-                    when 'DELETED' then l.deleted_at is not null
-                    when 'EXPIRED' then l.deleted_at is null
-                        and (l.expired_at is not null or l.expires_at <= $3)
-                    when 'ACTIVE' then l.deleted_at is null and l.expired_at is null
-                        and (l.expires_at is null or l.expires_at > $3)
-                    else l.deleted_at is null end
-                and (cast($4 as text) is null or l.strategy = $4)
-                and (cast($5 as text) is null or exists (select 1 from link_tags t
-                    where t.workspace = $1 and t.tag = $5 and t.link_id = l.id))
-                and (cast($6 as text) is null or lower(l.code) like $6 escape '\\'
-                    or lower(l.title) like $6 escape '\\' or lower(l.target) like $6 escape '\\')
-                and (",
+            "where ",
+            $list,
+            " = $1 and ",
+            filters!(),
+            holding!(),
+            " and (",
             $key,
             ", l.id) ",
             $after,
-            " ($7, $8)",
-            $owner,
-            " order by ",
+            " ($7, $8) order by ",
             $key,
             " ",
             $direction,
             ", l.id ",
             $direction,
-            $limit
+            " limit $9"
+        )
+    };
+    (all $key:literal, $after:literal, $direction:literal) => {
+        page!("l.workspace", $key, $after, $direction)
+    };
+    (shelf $key:literal, $after:literal, $direction:literal) => {
+        page!("l.shelf", $key, $after, $direction)
+    };
+    (found $key:literal, $after:literal, $direction:literal) => {
+        // Not by the list: what was found is all in it, and is to be read by its number.
+        concat!(
+            "select ",
+            link_columns!(),
+            link_tables!(),
+            "where ",
+            found_by_beginning!(),
+            " and ",
+            filters!("$5", "$6", "$7", "$8"),
+            " and (",
+            $key,
+            ", l.id) ",
+            $after,
+            " ($9, $10) order by ",
+            $key,
+            " ",
+            $direction,
+            ", l.id ",
+            $direction,
+            " limit $11"
         )
     };
 }
 
 statements! {
-    OLDEST_FIRST = page!("l.created_at", ">", "asc");
-    NEWEST_FIRST = page!("l.created_at", "<", "desc");
-    LEAST_RECENTLY_CHANGED_FIRST = page!("l.updated_at", ">", "asc");
-    LAST_CHANGED_FIRST = page!("l.updated_at", "<", "desc");
-    FEWEST_REDIRECTS_FIRST = page!("coalesce(s.redirect_count, 0)", ">", "asc");
-    MOST_REDIRECTS_FIRST = page!("coalesce(s.redirect_count, 0)", "<", "desc");
-    BY_CODE = page!("l.code", ">", "asc");
-    BY_CODE_BACKWARDS = page!("l.code", "<", "desc");
-    OWN_OLDEST_FIRST = page!(own "l.created_at", ">", "asc");
-    OWN_NEWEST_FIRST = page!(own "l.created_at", "<", "desc");
-    OWN_LEAST_RECENTLY_CHANGED_FIRST = page!(own "l.updated_at", ">", "asc");
-    OWN_LAST_CHANGED_FIRST = page!(own "l.updated_at", "<", "desc");
-    OWN_FEWEST_REDIRECTS_FIRST = page!(own "coalesce(s.redirect_count, 0)", ">", "asc");
-    OWN_MOST_REDIRECTS_FIRST = page!(own "coalesce(s.redirect_count, 0)", "<", "desc");
-    OWN_BY_CODE = page!(own "l.code", ">", "asc");
-    OWN_BY_CODE_BACKWARDS = page!(own "l.code", "<", "desc");
+    ALL_OLDEST = page!(all "l.created_at", ">", "asc");
+    ALL_NEWEST = page!(all "l.created_at", "<", "desc");
+    ALL_LEAST_RECENTLY_CHANGED = page!(all "l.updated_at", ">", "asc");
+    ALL_LAST_CHANGED = page!(all "l.updated_at", "<", "desc");
+    ALL_FEWEST_REDIRECTS = page!(all "coalesce(s.redirect_count, 0)", ">", "asc");
+    ALL_MOST_REDIRECTS = page!(all "coalesce(s.redirect_count, 0)", "<", "desc");
+    ALL_BY_CODE = page!(all "l.code", ">", "asc");
+    ALL_BY_CODE_BACKWARDS = page!(all "l.code", "<", "desc");
+    OLDEST = page!(shelf "l.created_at", ">", "asc");
+    NEWEST = page!(shelf "l.created_at", "<", "desc");
+    LEAST_RECENTLY_CHANGED = page!(shelf "l.updated_at", ">", "asc");
+    LAST_CHANGED = page!(shelf "l.updated_at", "<", "desc");
+    FEWEST_REDIRECTS = page!(shelf "coalesce(s.redirect_count, 0)", ">", "asc");
+    BY_CODE = page!(shelf "l.code", ">", "asc");
+    BY_CODE_BACKWARDS = page!(shelf "l.code", "<", "desc");
+    /// From the index over the counts. Those that were never followed come after, newest first.
+    MOST_REDIRECTS = concat!("select ", link_columns!(), " from link_stats s
+        join links l on l.id = s.link_id left join link_health h on h.link_id = l.id
+        where s.shelf = $1 and s.redirect_count > 0 and ", filters!(), holding!(), "
+            and (s.redirect_count, s.link_id) < ($7, $8)
+        order by s.redirect_count desc, s.link_id desc limit $9");
+    NEVER_REDIRECTED = concat!("select ", link_columns!(), link_tables!(), "where l.shelf = $1
+            and coalesce(s.redirect_count, 0) = 0 and ", filters!(), holding!(), "
+            and (l.created_at, l.id) < ($7, $8)
+        order by l.created_at desc, l.id desc limit $9");
+    FOUND_OLDEST = page!(found "l.created_at", ">", "asc");
+    FOUND_NEWEST = page!(found "l.created_at", "<", "desc");
+    FOUND_LEAST_RECENTLY_CHANGED = page!(found "l.updated_at", ">", "asc");
+    FOUND_LAST_CHANGED = page!(found "l.updated_at", "<", "desc");
+    FOUND_FEWEST_REDIRECTS = page!(found "coalesce(s.redirect_count, 0)", ">", "asc");
+    FOUND_MOST_REDIRECTS = page!(found "coalesce(s.redirect_count, 0)", "<", "desc");
+    FOUND_BY_CODE = page!(found "l.code", ">", "asc");
+    FOUND_BY_CODE_BACKWARDS = page!(found "l.code", "<", "desc");
+    /// No more of them than it is asked about.
+    COUNT = "select count(*) from (select 1 from links
+        where shelf = $1 and purged_at is null limit $2) t";
 }
+
+/// Most links that a search finds by the beginning of each of code, title and host.
+const FOUND: i64 = 500;
+/// After every text that begins alike.
+const AFTER_ALL: &str = "\u{10ffff}";
+/// A link that was never followed stands behind all that were, by when it was made.
+const NEVER: i64 = 1 << 62;
 
 /// What a list is sorted by.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -103,14 +232,83 @@ pub enum Position {
     Text(String, LinkId),
 }
 
+/// Which links a list holds.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Shelf {
+    /// All of a workspace.
+    Workspace(WorkspaceId),
+    /// Somebody's own in `main`.
+    Own(UserId),
+    /// All of `main`, whosoever they are.
+    Main,
+}
+
+impl Shelf {
+    /// As the column says it; of `Main`, the workspace.
+    fn key(&self) -> String {
+        match self {
+            Self::Workspace(workspace) => workspace.to_string(),
+            Self::Own(owner) => format!("main/{owner}"),
+            Self::Main => "main".to_owned(),
+        }
+    }
+}
+
+/// What a search looks for, in any case of the letters A to Z.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Search {
+    /// Text that code, title or target holds. Looks at every link.
+    Holds(String),
+    /// Text that code, title or host begins with. Uses indexes, and finds a bounded number.
+    Begins(String),
+}
+
+/// The eight sorts of one kind of list, in the order of [`Sort::place`].
+type Sorts = [Sql; 8];
+
+const ALL: Sorts = [
+    ALL_OLDEST,
+    ALL_NEWEST,
+    ALL_LEAST_RECENTLY_CHANGED,
+    ALL_LAST_CHANGED,
+    ALL_FEWEST_REDIRECTS,
+    ALL_MOST_REDIRECTS,
+    ALL_BY_CODE,
+    ALL_BY_CODE_BACKWARDS,
+];
+const SHELF: Sorts = [
+    OLDEST,
+    NEWEST,
+    LEAST_RECENTLY_CHANGED,
+    LAST_CHANGED,
+    FEWEST_REDIRECTS,
+    MOST_REDIRECTS,
+    BY_CODE,
+    BY_CODE_BACKWARDS,
+];
+const BY_BEGINNING: Sorts = [
+    FOUND_OLDEST,
+    FOUND_NEWEST,
+    FOUND_LEAST_RECENTLY_CHANGED,
+    FOUND_LAST_CHANGED,
+    FOUND_FEWEST_REDIRECTS,
+    FOUND_MOST_REDIRECTS,
+    FOUND_BY_CODE,
+    FOUND_BY_CODE_BACKWARDS,
+];
+
 impl Sort {
-    /// The place of `link` in a list sorted this way.
-    pub fn position(self, link: &Link) -> Position {
-        match self.key {
-            SortKey::Created => Position::Number(link.created_at.as_ms(), link.id),
-            SortKey::Updated => Position::Number(link.updated_at.as_ms(), link.id),
-            SortKey::Redirects => Position::Number(link.redirect_count, link.id),
-            SortKey::Code => Position::Text(link.code.as_str().to_owned(), link.id),
+    fn statement(self, sorts: &Sorts) -> Sql {
+        let [oldest, newest, least_recent, last, fewest, most, forwards, backwards] = *sorts;
+        match (self.key, self.descending) {
+            (SortKey::Created, false) => oldest,
+            (SortKey::Created, true) => newest,
+            (SortKey::Updated, false) => least_recent,
+            (SortKey::Updated, true) => last,
+            (SortKey::Redirects, false) => fewest,
+            (SortKey::Redirects, true) => most,
+            (SortKey::Code, false) => forwards,
+            (SortKey::Code, true) => backwards,
         }
     }
 
@@ -123,85 +321,121 @@ impl Sort {
             _ => Position::Number(number, LinkId(number)),
         }
     }
-
-    const fn statement(self) -> Sql {
-        match (self.key, self.descending) {
-            (SortKey::Created, false) => OLDEST_FIRST,
-            (SortKey::Created, true) => NEWEST_FIRST,
-            (SortKey::Updated, false) => LEAST_RECENTLY_CHANGED_FIRST,
-            (SortKey::Updated, true) => LAST_CHANGED_FIRST,
-            (SortKey::Redirects, false) => FEWEST_REDIRECTS_FIRST,
-            (SortKey::Redirects, true) => MOST_REDIRECTS_FIRST,
-            (SortKey::Code, false) => BY_CODE,
-            (SortKey::Code, true) => BY_CODE_BACKWARDS,
-        }
-    }
-
-    const fn own_statement(self) -> Sql {
-        match (self.key, self.descending) {
-            (SortKey::Created, false) => OWN_OLDEST_FIRST,
-            (SortKey::Created, true) => OWN_NEWEST_FIRST,
-            (SortKey::Updated, false) => OWN_LEAST_RECENTLY_CHANGED_FIRST,
-            (SortKey::Updated, true) => OWN_LAST_CHANGED_FIRST,
-            (SortKey::Redirects, false) => OWN_FEWEST_REDIRECTS_FIRST,
-            (SortKey::Redirects, true) => OWN_MOST_REDIRECTS_FIRST,
-            (SortKey::Code, false) => OWN_BY_CODE,
-            (SortKey::Code, true) => OWN_BY_CODE_BACKWARDS,
-        }
-    }
 }
 
-/// Which links of a workspace, in which order, from where on.
+/// Which links of a list, in which order, from where on.
 #[derive(Clone, Debug)]
 pub struct ListQuery {
-    /// Whose.
-    pub workspace: WorkspaceId,
+    /// Of which list.
+    pub shelf: Shelf,
     /// Where they stand; `None`: all but the deleted.
     pub status: Option<Status>,
     /// How their codes were made.
     pub strategy: Option<Strategy>,
     /// A tag they carry.
     pub tag: Option<String>,
-    /// Text that their code, title or target holds, in any case of the letters A to Z.
-    pub search: Option<String>,
+    /// What to look for.
+    pub search: Option<Search>,
     /// The order.
     pub sort: Sort,
     /// Go on after this place.
     pub after: Option<Position>,
     /// At most so many.
     pub most: i64,
-    /// Only those of this user.
-    pub owner: Option<UserId>,
+}
+
+impl ListQuery {
+    /// The place of `link` in this list.
+    pub fn position(&self, link: &Link) -> Position {
+        match self.sort.key {
+            SortKey::Created => Position::Number(link.created_at.as_ms(), link.id),
+            SortKey::Updated => Position::Number(link.updated_at.as_ms(), link.id),
+            SortKey::Redirects if self.is_ranked() && link.redirect_count == 0 => {
+                Position::Number(link.created_at.as_ms() - NEVER, link.id)
+            }
+            SortKey::Redirects => Position::Number(link.redirect_count, link.id),
+            SortKey::Code => Position::Text(link.code.as_str().to_owned(), link.id),
+        }
+    }
+
+    /// Whether the list comes from the index over the counts.
+    fn is_ranked(&self) -> bool {
+        let most_first = Sort { key: SortKey::Redirects, descending: true };
+        let by_index = !matches!(self.search, Some(Search::Begins(_)));
+        self.sort == most_first && self.shelf != Shelf::Main && by_index
+    }
+
+    /// The parameters of a statement.
+    fn params(&self, now: Timestamp, after: Position, most: i64) -> Vec<Value<'_>> {
+        let mut params = vec![Value::owned(self.shelf.key())];
+        if let Some(Search::Begins(text)) = &self.search {
+            let text = Value::owned(text.to_ascii_lowercase());
+            params.extend([text, Value::text(AFTER_ALL), Value::Int(FOUND)]);
+        }
+        params.extend([
+            self.status.map(Status::as_str).into(),
+            now.into(),
+            self.strategy.map(Strategy::as_str).into(),
+            self.tag.as_deref().into(),
+        ]);
+        match &self.search {
+            None => params.push(Value::Null),
+            Some(Search::Holds(text)) => params.push(Value::owned(like_pattern(text))),
+            Some(Search::Begins(_)) => {}
+        }
+        let (value, id) = match after {
+            Position::Number(number, id) => (Value::Int(number), id),
+            Position::Text(text, id) => (Value::owned(text), id),
+        };
+        params.extend([value, Value::Int(id.0), Value::Int(most)]);
+        params
+    }
 }
 
 impl Store {
     /// A page of links, as they stand at `now`.
     pub async fn list_links(&self, query: &ListQuery, now: Timestamp) -> Result<Vec<Link>, Error> {
-        let pattern = query.search.as_deref().map(like_pattern);
-        let (value, id) = match query.after.clone().unwrap_or_else(|| query.sort.start()) {
-            Position::Number(number, id) => (Value::Int(number), id),
-            Position::Text(text, id) => (Value::owned(text), id),
+        if query.is_ranked() {
+            return self.list_ranked(query, now).await;
+        }
+        let sorts = match (&query.shelf, &query.search) {
+            (Shelf::Main, _) => &ALL,
+            (_, Some(Search::Begins(_))) => &BY_BEGINNING,
+            _ => &SHELF,
         };
-        let mut params = vec![
-            Value::text(query.workspace.as_str()),
-            query.status.map(Status::as_str).into(),
-            now.into(),
-            query.strategy.map(Strategy::as_str).into(),
-            query.tag.as_deref().into(),
-            pattern.as_deref().into(),
-            value,
-            Value::Int(id.0),
-        ];
-        // One more parameter where only somebody's own links are asked for: the index by owner
-        // serves that, and `owner = $9 or $9 is null` would not use it.
-        params.extend(query.owner.map(|owner| Value::Int(owner.0)));
-        params.push(Value::Int(query.most));
-        let statement = match query.owner {
-            None => query.sort.statement(),
-            Some(_) => query.sort.own_statement(),
+        let after = query.after.clone().unwrap_or_else(|| query.sort.start());
+        let params = query.params(now, after, query.most);
+        self.read_page(query.sort.statement(sorts), params).await
+    }
+
+    /// The most followed first; once there are none left, those that were never followed.
+    async fn list_ranked(&self, query: &ListQuery, now: Timestamp) -> Result<Vec<Link>, Error> {
+        let after = query.after.clone().unwrap_or_else(|| query.sort.start());
+        let (mut links, rest) = match after {
+            Position::Number(value, id) if value < 0 => {
+                (Vec::new(), Position::Number(value.saturating_add(NEVER), id))
+            }
+            after => {
+                let params = query.params(now, after, query.most);
+                let followed = self.read_page(MOST_REDIRECTS, params).await?;
+                (followed, query.sort.start())
+            }
         };
-        let rows = self.db.list(statement, params).await?;
-        rows.iter().map(read_link).collect()
+        let left = query.most - i64::try_from(links.len()).unwrap_or(i64::MAX);
+        if left > 0 {
+            links.extend(self.read_page(NEVER_REDIRECTED, query.params(now, rest, left)).await?);
+        }
+        Ok(links)
+    }
+
+    async fn read_page(&self, sql: Sql, params: Vec<Value<'_>>) -> Result<Vec<Link>, Error> {
+        self.db.list(sql, params).await?.iter().map(read_link).collect()
+    }
+
+    /// How many links a list holds, counted no further than `most`.
+    pub async fn count_shelf(&self, which: &Shelf, most: i64) -> Result<i64, Error> {
+        let params = vec![Value::owned(which.key()), Value::Int(most)];
+        self.db.list(COUNT, params).await?.first().map_or(Ok(0), |row| row.int(0))
     }
 }
 

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use crate::clock::Timestamp;
 use crate::store::driver::{Step, statements};
-use crate::store::value::Value;
+use crate::store::value::{Row, Value};
 use crate::store::{Error, Store};
 
 /// The database's clock inside a statement; `$param` comes from `Db::clock_param`.
@@ -36,6 +36,9 @@ statements! {
         where name = $3 and locked_by = $4 and locked_at = $5
             and lock_until > ", database_now!("$1"), "
         returning name");
+    /// Who does what alone, or did it last. An unfinished copy is nobody's work.
+    LIST = "select name, locked_at, lock_until, locked_by from locks where name <> 'copy'
+        order by name limit $1";
     /// Free from now on, but not before it was held for as long as `$1` says.
     RELEASE = concat!("update locks set lock_until =
             case when locked_at + $1 > ", database_now!("$2"), "
@@ -107,6 +110,19 @@ impl Store {
             holding.at.into(),
         ];
         Ok(!self.db.write(Step::new(RELEASE, params)).await?.is_empty())
+    }
+
+    /// Every lock: its name, since when and until when it is held, and by whom.
+    pub async fn list_locks(
+        &self,
+        most: i64,
+    ) -> Result<Vec<(String, Timestamp, Timestamp, String)>, Error> {
+        let rows = self.db.list(LIST, vec![Value::Int(most)]).await?;
+        let read = |row: &Row| {
+            let (name, by) = (row.text(0)?.to_owned(), row.text(3)?.to_owned());
+            Ok((name, row.time(1)?, row.time(2)?, by))
+        };
+        rows.iter().map(read).collect()
     }
 
     /// The first step of a batch that is only done while the lock is held.

@@ -4,6 +4,7 @@
 //! date; each other file holds the statements of one concern, each of them once.
 
 mod backup;
+mod changes;
 mod checksum;
 mod claims;
 mod clicks;
@@ -19,6 +20,7 @@ mod hits;
 mod hours;
 mod insert;
 mod inspect;
+mod instances;
 mod keys;
 mod links;
 mod list;
@@ -28,6 +30,7 @@ mod migrate;
 mod places;
 mod postgres;
 mod secrets;
+mod sessions;
 mod sqlite;
 mod totals;
 mod users;
@@ -38,6 +41,7 @@ mod workspaces;
 mod tests;
 
 pub use backup::backup;
+pub use changes::{NewChange, StoredChange};
 pub use checksum::Checksum;
 pub use claims::Claim;
 pub use cleanup::Touched;
@@ -48,12 +52,14 @@ pub use error::Error;
 pub use health::{Checked, DueCheck};
 pub use hours::Counted;
 pub use insert::{Inserted, Meter, NewLink, Placed};
+pub use instances::Instance;
 pub use keys::ApiKey;
-pub use list::{ListQuery, Position, Sort, SortKey};
+pub use list::{ListQuery, Position, Search, Shelf, Sort, SortKey};
 pub use locks::Holding;
 pub use members::Member;
 pub use migrate::Schema;
 pub use places::Place;
+pub use sessions::BrowserSession;
 pub use totals::Redirects;
 pub use users::{Registered, User};
 pub use workspaces::{Host, Workspace};

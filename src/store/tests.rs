@@ -8,11 +8,13 @@ use tokio_postgres::types::Type;
 
 use crate::store::driver::Sql;
 use crate::store::{
-    claims, cleanup, clicks, copied, copy, counters, edit, health, hits, hours, insert, keys,
-    links, list, locks, members, migrate, places, secrets, sqlite, totals, users, workspaces,
+    changes, claims, cleanup, clicks, copied, copy, counters, edit, health, hits, hours, insert,
+    instances, keys, links, list, locks, members, migrate, places, secrets, sessions, sqlite,
+    totals, users, workspaces,
 };
 
 const ALL: &[&[(&str, Sql)]] = &[
+    changes::STATEMENTS,
     claims::STATEMENTS,
     clicks::STATEMENTS,
     cleanup::STATEMENTS,
@@ -24,6 +26,7 @@ const ALL: &[&[(&str, Sql)]] = &[
     hits::STATEMENTS,
     hours::STATEMENTS,
     insert::STATEMENTS,
+    instances::STATEMENTS,
     keys::STATEMENTS,
     links::STATEMENTS,
     list::STATEMENTS,
@@ -31,6 +34,7 @@ const ALL: &[&[(&str, Sql)]] = &[
     members::STATEMENTS,
     places::STATEMENTS,
     secrets::STATEMENTS,
+    sessions::STATEMENTS,
     totals::STATEMENTS,
     users::STATEMENTS,
     workspaces::STATEMENTS,
@@ -121,7 +125,7 @@ async fn both_migration_folders_give_the_same_tables() {
     let mut columns = sqlite
         .prepare(
             "select t.name, c.name, upper(c.type), c.\"notnull\" from sqlite_schema t
-             join pragma_table_info(t.name) c where t.type = 'table' and t.name <> 'migrations'",
+             join pragma_table_xinfo(t.name) c where t.type = 'table' and t.name <> 'migrations'",
         )
         .unwrap();
     let mut rows = columns.query([]).unwrap();
@@ -161,7 +165,7 @@ fn a_copy_holds_every_table_but_those_of_processes_and_history() {
     let mut statement = sqlite
         .prepare(
             "select name from sqlite_schema where type = 'table'
-             and name not in ('locks', 'migrations') order by name",
+             and name not in ('instances', 'locks', 'migrations') order by name",
         )
         .unwrap();
     let there: Vec<String> =

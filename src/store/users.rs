@@ -38,12 +38,13 @@ statements! {
     GRANT_ADMIN = "update users set admin_at = $1, updated_at = $1 where id = $2 returning id";
     /// A part of somebody's own links; what it gave back is no longer there to be given again.
     DELETE_LINKS = "update links set deleted_at = $1, updated_at = $1, version = version + 1
-        where id in (select id from links where owner_id = $2 and workspace = 'main'
+        where id in (select id from links where shelf = $2
             and deleted_at is null and purged_at is null limit $3)
         returning workspace, code";
     FIND_ADMIN = "select id from users where admin_at is not null limit 1";
     DELETE_KEYS = "delete from api_keys where user_id = $1";
     DELETE_MEMBERSHIPS = "delete from members where user_id = $1";
+    DELETE_SESSIONS = "delete from sessions where user_id = $1";
     DELETE_MONTHS = "delete from user_months where user_id = $1";
     DELETE = "delete from users where id = $1 returning id";
     /// An invitation is good once, for one address, for some time.
@@ -186,7 +187,8 @@ impl Store {
         id: UserId,
         now: Timestamp,
     ) -> Result<Vec<(String, String)>, Error> {
-        let params = [now.into(), Value::Int(id.0), Value::Int(PART)];
+        let own = Value::owned(format!("main/{id}"));
+        let params = [now.into(), own, Value::Int(PART)];
         let rows = self.db.write(Step::new(DELETE_LINKS, params)).await?;
         rows.iter().map(|row| Ok((row.text(0)?.to_owned(), row.text(1)?.to_owned()))).collect()
     }
@@ -197,6 +199,7 @@ impl Store {
         let steps = vec![
             of_user(DELETE_KEYS),
             of_user(DELETE_MEMBERSHIPS),
+            of_user(DELETE_SESSIONS),
             of_user(DELETE_MONTHS),
             of_user(DELETE).or_undo(),
         ];

@@ -6,7 +6,7 @@ use kurz::clock::{Stopwatch, Timestamp};
 use kurz::code::{Code, WorkspaceId};
 use kurz::config::{Config, Overrides, StoreConfig};
 use kurz::link::{Hour, LinkId, Strategy, Tally};
-use kurz::store::{Host, Inserted, LinkEdit, NewLink, Progress, Store, Turn, Workspace};
+use kurz::store::{Host, Inserted, LinkEdit, NewChange, NewLink, Progress, Store, Turn, Workspace};
 use tempfile::TempDir;
 
 use crate::harness::postgres::Database;
@@ -125,8 +125,10 @@ async fn seed(store: &Store, links: i64) {
     }
     // All at once, so that one commit does for many.
     let deleted = ids.iter().filter(|id| *id % 100 == 1);
-    let deleted =
-        deleted.map(|id| store.delete_link(LinkId(*id), Timestamp::from_ms(NOW.as_ms() + 1)));
+    let deleted = deleted.map(|id| async move {
+        let at = Timestamp::from_ms(NOW.as_ms() + 1);
+        store.delete_link(LinkId(*id), at, &note(1_000_000 + *id, "deleted", at)).await
+    });
     let deleted = futures_util::future::try_join_all(deleted).await.unwrap();
     assert!(deleted.into_iter().all(|done| done));
 }
@@ -226,7 +228,15 @@ async fn change(store: &Store, id: i64) {
         hit_limit: None,
         expires_at: None,
     };
-    assert!(store.edit_link(&found, &edit, NOW).await.unwrap());
+    let number = store.take_numbers("change", 1).await.unwrap();
+    let note = note(number, "edited", NOW);
+    assert!(store.edit_link(&found, &edit, NOW, &note).await.unwrap());
+}
+
+/// What is written down about a change.
+fn note(id: i64, action: &'static str, at: Timestamp) -> NewChange {
+    let detail = "{}".to_owned();
+    NewChange { id, at, user: None, key: None, action, detail, client: None }
 }
 
 #[tokio::test]

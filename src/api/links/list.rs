@@ -9,7 +9,7 @@ use utoipa::{IntoParams, ToSchema};
 use crate::api::identity::Identified;
 use crate::api::input::{Names, Params};
 use crate::api::links::LinkBody;
-use crate::app::{App, LinkFilter};
+use crate::app::{App, Find, LinkFilter};
 use crate::problem::{Problem, Problems};
 
 /// Which links.
@@ -64,6 +64,7 @@ pub(crate) async fn list(
         cursor: params.cursor,
         limit: params.limit,
         search: params.q,
+        find: Find::Anywhere,
         status: params.status,
         strategy: params.strategy,
         tag: params.tag,

@@ -6,6 +6,7 @@ pub(crate) mod create;
 pub(crate) mod delete;
 pub(crate) mod edit;
 pub(crate) mod list;
+pub(crate) mod qr;
 pub(crate) mod restore;
 pub(crate) mod show;
 pub(crate) mod stats;

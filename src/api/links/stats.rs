@@ -3,14 +3,42 @@
 use std::sync::Arc;
 
 use axum::extract::State;
-use serde::Serialize;
-use utoipa::ToSchema;
+use http::StatusCode;
+use serde::{Deserialize, Serialize};
+use utoipa::{IntoParams, ToSchema};
 
 use crate::api::identity::Identified;
-use crate::api::input::Names;
+use crate::api::input::{Names, Params};
 use crate::api::time::Time;
-use crate::app::App;
+use crate::app::{App, Bucket, Span};
 use crate::problem::{Problem, Problems};
+
+/// What to count by.
+#[derive(Debug, Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub(crate) struct StatsParams {
+    /// `hour` (the last 48), `day` (the last 30, if you say nothing) or `month` (the last 12).
+    #[param(pattern = "^(hour|day|month)$")]
+    by: Option<String>,
+}
+
+/// What was counted in one hour, day or month of UTC.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct PeriodBody {
+    /// When it begins.
+    start: Time,
+    /// Visits.
+    hits: i64,
+    /// Bots, HEAD requests and prefetches: answered, but no visits.
+    others: i64,
+}
+
+impl From<Bucket> for PeriodBody {
+    fn from(bucket: Bucket) -> Self {
+        Self { start: bucket.start.into(), hits: bucket.hits, others: bucket.others }
+    }
+}
 
 /// The counts of a link.
 #[derive(Debug, Serialize, ToSchema)]
@@ -25,6 +53,8 @@ pub(crate) struct LinkStats {
     hit_limit: i64,
     /// How often it was followed in this month.
     hits_this_month: i64,
+    /// The same over time, oldest first, without gaps.
+    periods: Vec<PeriodBody>,
 }
 
 /// The counts of a link.
@@ -33,20 +63,28 @@ pub(crate) struct LinkStats {
     params(
         ("workspace" = String, Path, description = "The workspace's id."),
         ("code" = String, Path, description = "The link's code."),
+        StatsParams,
     ),
     responses((status = 200, description = "The counts.", body = LinkStats), Problems))]
 pub(crate) async fn stats(
     State(app): State<Arc<App>>,
     Identified(caller): Identified,
     Names((workspace, code)): Names<(String, String)>,
+    Params(params): Params<StatsParams>,
 ) -> Result<axum::Json<LinkStats>, Problem> {
     let workspace = App::workspace_id(&workspace)?;
+    let span = Span::parse(params.by.as_deref().unwrap_or("day")).ok_or_else(|| {
+        let detail = "`by` is hour, day or month.";
+        Problem::new(StatusCode::UNPROCESSABLE_ENTITY, "query-invalid", detail)
+    })?;
     let shown = app.show_link(&caller, &workspace, &code).await?;
+    let periods = app.link_traffic(&caller, &workspace, &code, span).await?;
     Ok(axum::Json(LinkStats {
         redirect_count: shown.link.redirect_count,
         avg_redirect_ms: shown.link.avg_redirect_ms,
         last_redirect_at: shown.link.last_redirect_at.map(Time::from),
         hit_limit: shown.hit_limit,
         hits_this_month: shown.hits_this_month,
+        periods: periods.into_iter().map(PeriodBody::from).collect(),
     }))
 }

@@ -75,6 +75,8 @@ const ROWS: &[Row] = &[
     ("POST", "/api/v1/workspaces/{workspace}/links/{code}/restore", "main", "", OWN),
     ("GET", "/api/v1/workspaces/{workspace}/links/{code}/stats", "team", "", TEAM_READ),
     ("GET", "/api/v1/workspaces/{workspace}/links/{code}/stats", "main", "", OWN),
+    ("GET", "/api/v1/workspaces/{workspace}/links/{code}/qr", "team", "", TEAM_READ),
+    ("GET", "/api/v1/workspaces/{workspace}/links/{code}/qr", "main", "", OWN),
     ("POST", "/api/v1/workspaces", "", r#"{"id":"w{n}"}"#, with(201, TO_USERS)),
     ("GET", "/api/v1/workspaces", "", "", TO_USERS),
     ("GET", WS, "team", "", TEAM_READ),

@@ -1,0 +1,76 @@
+//! QR codes of links, for those who may see the link.
+
+use crate::account::Caller;
+use crate::app::{App, AppError, FieldError};
+use crate::code::WorkspaceId;
+use crate::link::qr::{self, Look, QrError};
+
+/// What a picture is made as.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Format {
+    /// Lines, at any size.
+    Svg,
+    /// Pixels.
+    Png,
+}
+
+impl Format {
+    /// Read its name.
+    pub fn parse(text: &str) -> Result<Self, AppError> {
+        match text {
+            "svg" => Ok(Self::Svg),
+            "png" => Ok(Self::Png),
+            _ => {
+                let detail = "a QR code is an svg or a png";
+                Err(FieldError::new("format", "qr-format-invalid", detail).into())
+            }
+        }
+    }
+
+    /// Its media type.
+    pub const fn media_type(self) -> &'static str {
+        match self {
+            Self::Svg => "image/svg+xml",
+            Self::Png => "image/png",
+        }
+    }
+}
+
+/// A picture.
+#[derive(Clone, Debug)]
+pub struct Picture {
+    /// What it is made as.
+    pub format: Format,
+    /// The whole file.
+    pub bytes: Vec<u8>,
+}
+
+impl App {
+    /// The QR code of a link's short address.
+    pub async fn link_picture(
+        &self,
+        caller: &Caller,
+        workspace: &WorkspaceId,
+        code: &str,
+        format: Format,
+        look: &Look,
+    ) -> Result<Picture, AppError> {
+        let shown = self.show_link(caller, workspace, code).await?;
+        let bytes = match format {
+            Format::Svg => qr::svg(&shown.short_url, look).map(String::into_bytes),
+            Format::Png => qr::png(&shown.short_url, look),
+        };
+        Ok(Picture { format, bytes: bytes.map_err(AppError::from)? })
+    }
+}
+
+impl From<QrError> for AppError {
+    fn from(error: QrError) -> Self {
+        let field = match error {
+            QrError::Size => "size",
+            QrError::Colour => "dark",
+            QrError::TooLong => "short_url",
+        };
+        FieldError::new(field, error.code(), error).into()
+    }
+}

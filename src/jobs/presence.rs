@@ -1,0 +1,26 @@
+//! When an instance says that it is there: at its start, then every so often, until it ends.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::time::{MissedTickBehavior, interval};
+use tokio_util::sync::CancellationToken;
+
+use crate::app::App;
+
+/// How often.
+const EVERY: Duration = Duration::from_secs(15);
+
+/// Say so until `stop`, and take leave then.
+pub async fn run(app: Arc<App>, stop: CancellationToken) {
+    let mut ticks = interval(EVERY);
+    ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    while stop.run_until_cancelled(ticks.tick()).await.is_some() {
+        if let Err(error) = app.note_presence().await {
+            tracing::debug!(%error, "this instance could not say that it is there");
+        }
+    }
+    if let Err(error) = app.end_presence().await {
+        tracing::debug!(%error, "this instance could not say that it ends");
+    }
+}

@@ -1,0 +1,63 @@
+//! Instances: the processes that serve this store, and when each was last heard of. For people to
+//! look at; nothing is decided by it.
+
+use crate::clock::Timestamp;
+use crate::store::driver::{Step, statements};
+use crate::store::value::{Row, Value};
+use crate::store::{Error, Store};
+
+statements! {
+    BEAT = "insert into instances (name, version, started_at, seen_at) values ($1, $2, $3, $4)
+        on conflict (name) do update set seen_at = excluded.seen_at";
+    /// Those that ended without saying so.
+    SWEEP = "delete from instances where seen_at < $1";
+    LEAVE = "delete from instances where name = $1";
+    LIST = "select name, version, started_at, seen_at from instances order by started_at, name
+        limit $1";
+}
+
+/// A process that serves a store.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Instance {
+    /// What it is called.
+    pub name: String,
+    /// The version of its kurz.
+    pub version: String,
+    /// Since when it serves.
+    pub started_at: Timestamp,
+    /// When it was last heard of.
+    pub seen_at: Timestamp,
+}
+
+impl Store {
+    /// Write down that an instance is there, and forget those not heard of since `forget`.
+    pub async fn note_instance(&self, one: &Instance, forget: Timestamp) -> Result<(), Error> {
+        let params = [
+            Value::text(&one.name),
+            Value::text(&one.version),
+            one.started_at.into(),
+            one.seen_at.into(),
+        ];
+        let steps = vec![Step::new(SWEEP, [forget.into()]), Step::new(BEAT, params)];
+        self.db.batch(steps).await.map(|_| ())
+    }
+
+    /// An instance ends.
+    pub async fn drop_instance(&self, name: &str) -> Result<(), Error> {
+        self.db.write(Step::new(LEAVE, [Value::text(name)])).await.map(|_| ())
+    }
+
+    /// The instances, oldest first.
+    pub async fn list_instances(&self, most: i64) -> Result<Vec<Instance>, Error> {
+        let rows = self.db.list(LIST, vec![Value::Int(most)]).await?;
+        let read = |row: &Row| {
+            Ok(Instance {
+                name: row.text(0)?.to_owned(),
+                version: row.text(1)?.to_owned(),
+                started_at: row.time(2)?,
+                seen_at: row.time(3)?,
+            })
+        };
+        rows.iter().map(read).collect()
+    }
+}
