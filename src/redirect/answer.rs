@@ -1,5 +1,6 @@
 //! The answers of the data plane. All but a redirect are constants: nothing of the request or of
-//! the link is echoed.
+//! the link is echoed. Of the request only what it accepts is looked at: pages, and in which
+//! language.
 
 use bytes::Bytes;
 use http::header::{self, HeaderName};
@@ -8,12 +9,11 @@ use http_body_util::Full;
 
 use crate::cache::Entry;
 use crate::redirect::Answer;
+use crate::redirect::pages::{self, Language};
 
 const NO_STORE: HeaderValue = HeaderValue::from_static("no-store");
 const NO_SNIFF: HeaderValue = HeaderValue::from_static("nosniff");
-const NOTHING_ELSE: HeaderValue = HeaderValue::from_static(
-    "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'",
-);
+const NOTHING_ELSE: HeaderValue = HeaderValue::from_static(pages::POLICY);
 const HTML: HeaderValue = HeaderValue::from_static("text/html; charset=utf-8");
 const PROBLEM: HeaderValue = HeaderValue::from_static("application/problem+json");
 const GET_HEAD: HeaderValue = HeaderValue::from_static("GET, HEAD");
@@ -38,26 +38,23 @@ pub(super) fn redirect(entry: &Entry) -> Answer {
 }
 
 /// Say why not, as a page or as a problem.
-pub(super) fn trouble(trouble: Trouble, wants_page: bool) -> Answer {
-    let (status, page, problem) = match trouble {
-        Trouble::NotFound => (StatusCode::NOT_FOUND, pages::NOT_FOUND, problems::NOT_FOUND),
-        Trouble::Gone => (StatusCode::GONE, pages::GONE, problems::GONE),
-        Trouble::OverLimit { .. } => {
-            (StatusCode::TOO_MANY_REQUESTS, pages::OVER_LIMIT, problems::OVER_LIMIT)
-        }
-        Trouble::Unavailable => {
-            (StatusCode::SERVICE_UNAVAILABLE, pages::UNAVAILABLE, problems::UNAVAILABLE)
-        }
+pub(super) fn trouble(trouble: Trouble, shows: Option<Language>) -> Answer {
+    let (status, problem) = match trouble {
+        Trouble::NotFound => (StatusCode::NOT_FOUND, problems::NOT_FOUND),
+        Trouble::Gone => (StatusCode::GONE, problems::GONE),
+        Trouble::OverLimit { .. } => (StatusCode::TOO_MANY_REQUESTS, problems::OVER_LIMIT),
+        Trouble::Unavailable => (StatusCode::SERVICE_UNAVAILABLE, problems::UNAVAILABLE),
     };
-    let body = if wants_page { page } else { problem };
+    let body = shows.map_or(problem, |language| pages::page(trouble, language));
     let mut response = Response::new(Full::new(Bytes::from_static(body.as_bytes())));
     *response.status_mut() = status;
     let headers = response.headers_mut();
-    headers.insert(header::CONTENT_TYPE, if wants_page { HTML } else { PROBLEM });
+    headers.insert(header::CONTENT_TYPE, if shows.is_some() { HTML } else { PROBLEM });
     headers.insert(header::CACHE_CONTROL, NO_STORE);
     headers.insert(header::X_CONTENT_TYPE_OPTIONS, NO_SNIFF);
     headers.insert(header::CONTENT_SECURITY_POLICY, NOTHING_ELSE);
-    headers.insert(header::VARY, const { HeaderValue::from_static("accept") });
+    headers.insert(header::REFERRER_POLICY, const { HeaderValue::from_static("no-referrer") });
+    headers.insert(header::VARY, const { HeaderValue::from_static("accept, accept-language") });
     match trouble {
         Trouble::OverLimit { seconds } => insert(headers, header::RETRY_AFTER, seconds.into()),
         Trouble::Unavailable => insert(headers, header::RETRY_AFTER, 5.into()),
@@ -76,10 +73,11 @@ pub(super) fn method_not_allowed() -> Answer {
     response
 }
 
-/// Whether the visitor is a browser that shows pages.
-pub(super) fn wants_page(headers: &HeaderMap) -> bool {
+/// The language of a visitor whose browser shows pages; `None` for other clients.
+pub(super) fn shows(headers: &HeaderMap) -> Option<Language> {
     let accept = headers.get(header::ACCEPT).map(HeaderValue::as_bytes).unwrap_or_default();
-    accept.windows(9).any(|window| window.eq_ignore_ascii_case(b"text/html"))
+    let page = accept.windows(9).any(|window| window.eq_ignore_ascii_case(b"text/html"));
+    page.then(|| Language::of(headers))
 }
 
 fn insert(headers: &mut HeaderMap, name: HeaderName, value: HeaderValue) {
@@ -122,38 +120,5 @@ mod problems {
         "Method Not Allowed",
         "method-not-allowed",
         "A short address can only be asked for with GET or HEAD."
-    );
-}
-
-mod pages {
-    macro_rules! page {
-        ($title:literal, $text:literal) => {
-            concat!(
-                "<!doctype html><html lang=\"en\"><meta charset=\"utf-8\">",
-                "<meta name=\"viewport\" content=\"width=device-width\">",
-                "<meta name=\"color-scheme\" content=\"light dark\"><title>", $title, "</title>",
-                "<style>body{font:1.1rem/1.5 system-ui,sans-serif;max-width:32rem;margin:20vh auto;",
-                "padding:0 1rem}</style><main><h1>", $title, "</h1><p>", $text, "</p></main></html>"
-            )
-        };
-    }
-    pub(super) const NOT_FOUND: &str = page!(
-        "Link not found",
-        "There is no link at this address. Check it for typing errors: capital and small letters \
-         differ."
-    );
-    pub(super) const GONE: &str = page!(
-        "Link expired",
-        "This link was made for a limited time, and its time is over. Ask whoever gave it to you \
-         for a new one."
-    );
-    pub(super) const OVER_LIMIT: &str = page!(
-        "Link used up for this month",
-        "This link has been followed as often as it may be in one month. It works again from the \
-         first day of the next month (UTC)."
-    );
-    pub(super) const UNAVAILABLE: &str = page!(
-        "Please try again",
-        "The link cannot be looked up right now. It is not lost: try again in a few seconds."
     );
 }

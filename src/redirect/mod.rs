@@ -6,6 +6,7 @@
 
 mod answer;
 mod key;
+mod pages;
 mod visitor;
 
 use std::sync::Arc;
@@ -22,6 +23,7 @@ use crate::record::{Click, Lane, Recorder, Visitor};
 
 use answer::Trouble;
 use key::Key;
+use pages::Language;
 pub use visitor::Visitors;
 
 /// An answer of the data plane: no body, or a small one.
@@ -62,7 +64,7 @@ pub enum Verdict {
 pub struct Cold {
     key: String,
     visitor: Visitor,
-    wants_page: bool,
+    shows: Option<Language>,
     arrival: Stopwatch,
 }
 
@@ -106,13 +108,13 @@ impl Plane {
         let visitor = self.visitors.of(method, headers);
         match self.links.get(key.as_str()) {
             Some(found) => {
-                let wants_page = || answer::wants_page(headers);
-                Verdict::Answer(self.decide(&found, visitor, wants_page, arrival))
+                let shows = || answer::shows(headers);
+                Verdict::Answer(self.decide(&found, visitor, shows, arrival))
             }
             None if self.is_page(&key) => Verdict::NotMine,
             None => {
-                let wants_page = answer::wants_page(headers);
-                Verdict::Cold(Cold { key: key.as_str().to_owned(), visitor, wants_page, arrival })
+                let shows = answer::shows(headers);
+                Verdict::Cold(Cold { key: key.as_str().to_owned(), visitor, shows, arrival })
             }
         }
     }
@@ -120,10 +122,10 @@ impl Plane {
     /// Read the link, then answer.
     pub async fn answer_cold(&self, cold: Cold) -> Answer {
         match self.links.load(&cold.key).await {
-            Ok(found) => self.decide(&found, cold.visitor, || cold.wants_page, cold.arrival),
+            Ok(found) => self.decide(&found, cold.visitor, || cold.shows, cold.arrival),
             Err(error) => {
                 tracing::warn!(%error, "a redirect could not be looked up");
-                answer::trouble(Trouble::Unavailable, cold.wants_page)
+                answer::trouble(Trouble::Unavailable, cold.shows)
             }
         }
     }
@@ -133,16 +135,16 @@ impl Plane {
         &self,
         found: &Found,
         visitor: Visitor,
-        wants_page: impl Fn() -> bool,
+        shows: impl Fn() -> Option<Language>,
         arrival: Stopwatch,
     ) -> Answer {
         let Found::Link(entry) = found else {
-            return answer::trouble(Trouble::NotFound, wants_page());
+            return answer::trouble(Trouble::NotFound, shows());
         };
         let mut now = self.clock.now();
         match entry.fate.at(self.clock.latest(now)) {
-            Decision::NotFound => return answer::trouble(Trouble::NotFound, wants_page()),
-            Decision::Gone => return answer::trouble(Trouble::Gone, wants_page()),
+            Decision::NotFound => return answer::trouble(Trouble::NotFound, shows()),
+            Decision::Gone => return answer::trouble(Trouble::Gone, shows()),
             Decision::Live => {}
         }
         let month = Month::of(now);
@@ -153,7 +155,7 @@ impl Plane {
         };
         let Some(counted_in) = counted_in else {
             let seconds = Month::seconds_left(now);
-            return answer::trouble(Trouble::OverLimit { seconds }, wants_page());
+            return answer::trouble(Trouble::OverLimit { seconds }, shows());
         };
         if counted_in != month {
             // The clock went back over the end of a month: the click belongs where its hit was

@@ -1,0 +1,192 @@
+//! What visitors see where there is no redirect: constants, in three languages, so that they are
+//! there when nothing else is. They say what happened and nothing of the link or its owner.
+
+use http::{HeaderMap, header};
+
+use crate::redirect::answer::Trouble;
+
+/// A language of these pages.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Language {
+    English,
+    German,
+    Spanish,
+}
+
+impl Language {
+    /// The first of ours that a browser names: browsers name the one they like best first.
+    pub(super) fn of(headers: &HeaderMap) -> Self {
+        let accepted = headers.get(header::ACCEPT_LANGUAGE).and_then(|text| text.to_str().ok());
+        let tags = accepted.unwrap_or_default().split(',');
+        let ours = tags.filter_map(|tag| match tag.trim().get(..2)? {
+            "en" => Some(Self::English),
+            "de" => Some(Self::German),
+            "es" => Some(Self::Spanish),
+            _ => None,
+        });
+        ours.take(1).next().unwrap_or(Self::English)
+    }
+}
+
+/// Allows the style below and nothing else.
+pub(super) const POLICY: &str = "default-src 'none'; style-src 'sha256-Q2bxGLjdqzGubVFNvqdBHTc8mejqt0c6F1x4PYSqMzs='; base-uri 'none'; \
+                                 form-action 'none'; frame-ancestors 'none'";
+
+macro_rules! style {
+    () => {
+        concat!(
+            ":root{color-scheme:light dark;--ink:#1b1d29;--soft:#585c70;--paper:#f6f6fb;--card:#f",
+            "ff;--line:#d9dae6}@media(prefers-color-scheme:dark){:root{--ink:#eceef8;--soft:#a6ab",
+            "c4;--paper:#12131c;--card:#1b1d2a;--line:#353950}}body{margin:0;min-height:100vh;dis",
+            "play:grid;place-items:center;background:var(--paper);color:var(--ink);font:1.05rem/1",
+            ".6 system-ui,sans-serif}main{box-sizing:border-box;width:calc(100% - 2rem);max-width",
+            ":34rem;padding:2rem;background:var(--card);border:1px solid var(--line);border-radiu",
+            "s:.9rem;text-align:center}h1{font-size:1.7rem;line-height:1.2;margin:0 0 .8rem}p{mar",
+            "gin:0;color:var(--soft)}",
+        )
+    };
+}
+
+macro_rules! page {
+    ($language:literal, $title:literal, $text:literal) => {
+        concat!(
+            "<!doctype html><html lang=\"",
+            $language,
+            "\"><meta charset=\"utf-8\"><meta name=\"viewport\" content=\"width=device-width, \
+             initial-scale=1\"><meta name=\"robots\" content=\"noindex\"><title>",
+            $title,
+            "</title><style>",
+            style!(),
+            "</style><main><h1>",
+            $title,
+            "</h1><p>",
+            $text,
+            "</p></main></html>"
+        )
+    };
+}
+
+/// The page for a trouble.
+pub(super) const fn page(trouble: Trouble, language: Language) -> &'static str {
+    match language {
+        Language::English => english(trouble),
+        Language::German => german(trouble),
+        Language::Spanish => spanish(trouble),
+    }
+}
+
+const fn english(trouble: Trouble) -> &'static str {
+    match trouble {
+        Trouble::NotFound => page!(
+            "en",
+            "Link not found",
+            "There is no link at this address. Check it for typing errors: capital and small letters \
+             differ."
+        ),
+        Trouble::Gone => page!(
+            "en",
+            "Link expired",
+            "This link was made for a limited time, and its time is over. Ask whoever gave it to you \
+             for a new one."
+        ),
+        Trouble::OverLimit { .. } => page!(
+            "en",
+            "Link used up for this month",
+            "This link has been followed as often as it may be in one month. It works again from the \
+             first day of the next month (UTC)."
+        ),
+        Trouble::Unavailable => page!(
+            "en",
+            "Please try again",
+            "The link cannot be looked up right now. It is not lost: try again in a few seconds."
+        ),
+    }
+}
+
+const fn german(trouble: Trouble) -> &'static str {
+    match trouble {
+        Trouble::NotFound => page!(
+            "de",
+            "Link nicht gefunden",
+            "Unter dieser Adresse gibt es keinen Link. Prüfe sie auf Tippfehler: Groß- und \
+             Kleinbuchstaben sind verschieden."
+        ),
+        Trouble::Gone => page!(
+            "de",
+            "Link abgelaufen",
+            "Dieser Link war für begrenzte Zeit gemacht, und die ist vorbei. Bitte um einen neuen, von \
+             wem du ihn hast."
+        ),
+        Trouble::OverLimit { .. } => page!(
+            "de",
+            "Link für diesen Monat aufgebraucht",
+            "Diesem Link wurde so oft gefolgt, wie es in einem Monat geht. Ab dem Ersten des nächsten \
+             Monats (UTC) führt er wieder ans Ziel."
+        ),
+        Trouble::Unavailable => page!(
+            "de",
+            "Bitte gleich noch einmal",
+            "Der Link lässt sich gerade nicht nachschlagen. Er ist nicht verloren: Versuche es in ein \
+             paar Sekunden wieder."
+        ),
+    }
+}
+
+const fn spanish(trouble: Trouble) -> &'static str {
+    match trouble {
+        Trouble::NotFound => page!(
+            "es",
+            "Enlace no encontrado",
+            "No hay ningún enlace en esta dirección. Revisa si hay errores: mayúsculas y minúsculas \
+             son distintas."
+        ),
+        Trouble::Gone => page!(
+            "es",
+            "Enlace caducado",
+            "Este enlace se hizo para un tiempo limitado, que ya pasó. Pide uno nuevo a quien te lo \
+             dio."
+        ),
+        Trouble::OverLimit { .. } => page!(
+            "es",
+            "Enlace agotado este mes",
+            "Este enlace se ha seguido tantas veces como se puede en un mes. Vuelve a funcionar el \
+             primer día del mes que viene (UTC)."
+        ),
+        Trouble::Unavailable => page!(
+            "es",
+            "Inténtalo de nuevo",
+            "El enlace no se puede consultar ahora. No se ha perdido: inténtalo en unos segundos."
+        ),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use base64::Engine;
+    use base64::engine::general_purpose::STANDARD;
+    use http::HeaderValue;
+    use sha2::{Digest, Sha256};
+
+    use super::*;
+
+    #[test]
+    fn the_policy_names_the_style_that_the_pages_have() {
+        let hash = STANDARD.encode(Sha256::digest(style!()));
+        assert!(POLICY.contains(&format!("'sha256-{hash}'")), "sha256-{hash}");
+        assert!(page(Trouble::Gone, Language::German).contains(style!()));
+    }
+
+    #[test]
+    fn a_visitor_reads_their_own_language() {
+        let of = |text: &'static str| {
+            let mut headers = HeaderMap::new();
+            headers.insert(header::ACCEPT_LANGUAGE, HeaderValue::from_static(text));
+            Language::of(&headers)
+        };
+        assert_eq!(of("de-AT,de;q=0.9,en;q=0.8"), Language::German);
+        assert_eq!(of("fr, es;q=0.5"), Language::Spanish);
+        assert_eq!(of("fr"), Language::English);
+        assert_eq!(of(""), Language::English);
+        assert_eq!(Language::of(&HeaderMap::new()), Language::English);
+    }
+}
