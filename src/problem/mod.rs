@@ -120,6 +120,19 @@ impl Problem {
         StatusCode::from_u16(self.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR)
     }
 
+    pub(crate) const fn code(&self) -> &'static str {
+        self.code
+    }
+
+    pub(crate) fn detail(&self) -> &str {
+        &self.detail
+    }
+
+    /// The fields that cannot be as they are: name, code, sentence.
+    pub(crate) fn fields(&self) -> impl Iterator<Item = (&'static str, &'static str, &str)> {
+        self.errors.iter().map(|error| (error.field, error.code, error.detail.as_str()))
+    }
+
     /// A 422 for one or more fields.
     fn invalid(fields: Vec<FieldError>) -> Self {
         let (code, detail) = match fields.as_slice() {

@@ -2,11 +2,12 @@
 //! that are therefore no codes, taken from the very same lists.
 
 use std::any::Any;
+use std::future::ready;
 use std::sync::Arc;
 
 use axum::Router;
 use axum::response::{IntoResponse, Response};
-use http::{HeaderValue, StatusCode, header};
+use http::{HeaderName, HeaderValue, StatusCode, header};
 use tower_http::catch_panic::CatchPanicLayer;
 use utoipa::openapi::OpenApi;
 use utoipa_axum::router::OpenApiRouter;
@@ -14,6 +15,7 @@ use utoipa_axum::router::OpenApiRouter;
 use crate::api;
 use crate::app::App;
 use crate::code::Reserved;
+use crate::config::PublicUrl;
 use crate::dialects;
 use crate::problem::Problem;
 use crate::web;
@@ -38,15 +40,19 @@ pub fn reserved() -> Reserved {
 
 /// The router.
 pub fn router(app: Arc<App>) -> Router {
-    let (mut router, api) = endpoints().split_for_parts();
+    let (router, api) = endpoints().split_for_parts();
+    let mut pages = Router::new();
     for (path, page) in web::pages(&api) {
-        router = router.route(path, page);
+        pages = pages.route(path, page);
     }
+    let guard = axum::middleware::from_fn_with_state(Arc::clone(&app), web::guard);
+    let headers = Headers::new(&app.policy().public_url);
     router
+        .merge(pages.layer(guard))
         .fallback(web::short_address)
         .method_not_allowed_fallback(method_not_allowed)
         .layer(CatchPanicLayer::custom(panicked))
-        .layer(axum::middleware::map_response(harden))
+        .layer(axum::middleware::map_response(move |response| ready(headers.harden(response))))
         .with_state(app)
 }
 
@@ -66,15 +72,38 @@ fn panicked(panic: Box<dyn Any + Send>) -> Response {
     Problem::new(StatusCode::INTERNAL_SERVER_ERROR, "internal-error", detail).into_response()
 }
 
-/// Headers that every answer carries, unless it has its own.
-async fn harden(mut response: Response) -> Response {
-    let headers = response.headers_mut();
-    headers.insert(header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
-    headers
-        .entry(header::CONTENT_SECURITY_POLICY)
-        .or_insert(HeaderValue::from_static("default-src 'none'; frame-ancestors 'none'"));
-    headers.entry(header::CACHE_CONTROL).or_insert(HeaderValue::from_static("no-store"));
-    response
+/// Headers that every answer of the router carries, unless it has its own.
+#[derive(Clone)]
+struct Headers(Vec<(HeaderName, HeaderValue)>);
+
+impl Headers {
+    fn new(public_url: &PublicUrl) -> Self {
+        let mut headers = vec![
+            (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
+            (header::CONTENT_SECURITY_POLICY, "default-src 'none'; frame-ancestors 'none'"),
+            (header::CACHE_CONTROL, "no-store"),
+            // Not `no-referrer`: with that, browsers send forms of our own pages as from nowhere.
+            (header::REFERRER_POLICY, "same-origin"),
+            (HeaderName::from_static("cross-origin-opener-policy"), "same-origin"),
+            (HeaderName::from_static("cross-origin-resource-policy"), "same-origin"),
+            (
+                HeaderName::from_static("permissions-policy"),
+                "camera=(), geolocation=(), microphone=()",
+            ),
+        ];
+        if public_url.scheme() == "https" {
+            headers.push((header::STRICT_TRANSPORT_SECURITY, "max-age=31536000"));
+        }
+        let fixed = headers.into_iter();
+        Self(fixed.map(|(name, value)| (name, HeaderValue::from_static(value))).collect())
+    }
+
+    fn harden(&self, mut response: Response) -> Response {
+        for (name, value) in &self.0 {
+            response.headers_mut().entry(name).or_insert(value.clone());
+        }
+        response
+    }
 }
 
 #[cfg(test)]

@@ -10,7 +10,7 @@ use http::{StatusCode, header};
 use serde_json::Value;
 use utoipa::openapi::OpenApi;
 
-use crate::web::page;
+use crate::web::{assets, page};
 
 /// `/api/openapi.json`
 pub(super) fn openapi(api: &OpenApi) -> impl Fn() -> Ready<Response> + Clone + Send + Sync + use<> {
@@ -31,6 +31,7 @@ pub(super) fn page(api: &OpenApi) -> impl Fn() -> Ready<Response> + Clone + Send
 #[derive(Template)]
 #[template(path = "docs.html")]
 struct Docs {
+    style: &'static str,
     title: String,
     version: String,
     description: String,
@@ -91,6 +92,7 @@ impl Docs {
             }
         }
         Self {
+            style: assets::style(),
             title: text(api, "/info/title"),
             version: text(api, "/info/version"),
             description: text(api, "/info/description"),

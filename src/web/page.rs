@@ -1,43 +1,200 @@
-//! What all pages have in common: the headers that keep a page to itself, and the page for an
-//! address that is nothing.
+//! What all pages have in common: the frame around them, the headers that keep a page to itself,
+//! and the pages that say that something is not there or went wrong.
 
 use askama::Template;
 use axum::response::{IntoResponse, Response};
 use http::{HeaderMap, HeaderValue, StatusCode, header};
 
+use crate::app::{App, Person};
+use crate::clock::Timestamp;
 use crate::problem::Problem;
+use crate::web::assets;
+use crate::web::visitor::{Visitor, language};
+use crate::web::words::{Language, Words};
 
-/// Nothing from elsewhere, no scripts, in nobody's frame.
+/// Nothing from elsewhere, no script but ours, no text that becomes markup, in nobody's frame.
 const POLICY: HeaderValue = HeaderValue::from_static(
-    "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'; \
-     frame-ancestors 'none'",
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; \
+     connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'; \
+     require-trusted-types-for 'script'",
 );
 
-/// A page.
+/// The frame of a page.
+#[derive(Debug)]
+pub(super) struct Page {
+    pub(super) words: &'static Words,
+    pub(super) person: Option<Person>,
+    pub(super) is_open: bool,
+    /// Where to come back to once a language is chosen.
+    pub(super) path: String,
+    pub(super) note: Option<Note>,
+    /// Where its style, script and icon are.
+    pub(super) style: &'static str,
+    pub(super) script: &'static str,
+    pub(super) icon: &'static str,
+    pub(super) languages: [Language; 3],
+}
+
+/// What just happened, and perhaps a way to undo it.
+#[derive(Clone, Debug)]
+pub(super) struct Note {
+    pub(super) text: String,
+    /// Where to post to.
+    pub(super) undo: Option<String>,
+}
+
+impl Note {
+    pub(super) fn plain(text: impl Into<String>) -> Self {
+        Self { text: text.into(), undo: None }
+    }
+}
+
+impl Page {
+    pub(super) fn new(app: &App, visitor: &Visitor) -> Self {
+        Self {
+            person: visitor.browser.as_ref().map(|browser| browser.person.clone()),
+            is_open: app.policy().open,
+            path: visitor.path.clone(),
+            ..Self::bare(visitor.language.words())
+        }
+    }
+
+    /// The same page with a note on top.
+    pub(super) fn noting(self, note: Option<Note>) -> Self {
+        Self { note, ..self }
+    }
+
+    /// Without anybody: for what goes wrong before it is known who asks.
+    pub(super) fn bare(words: &'static Words) -> Self {
+        Self {
+            words,
+            person: None,
+            is_open: false,
+            path: "/".to_owned(),
+            note: None,
+            style: assets::style(),
+            script: assets::script(),
+            icon: assets::icon(),
+            languages: Language::ALL,
+        }
+    }
+
+    /// Whether the visitor may go on to links, workspaces and the rest.
+    pub(super) const fn is_inside(&self) -> bool {
+        self.person.is_some() || self.is_open
+    }
+
+    pub(super) fn is_admin(&self) -> bool {
+        self.is_open || self.person.as_ref().is_some_and(|person| person.is_admin)
+    }
+}
+
+/// A page that is fine.
+pub(super) fn show(template: &impl Template) -> Response {
+    show_with(StatusCode::OK, template)
+}
+
+/// A page with another status.
+pub(super) fn show_with(status: StatusCode, template: &impl Template) -> Response {
+    match template.render() {
+        Ok(body) => html(status, body),
+        Err(error) => {
+            tracing::error!(%error, "a page could not be made");
+            let detail = "Something went wrong on the server. It has been logged.";
+            Problem::new(StatusCode::INTERNAL_SERVER_ERROR, "internal-error", detail)
+                .into_response()
+        }
+    }
+}
+
+/// Text that is a page.
 pub(super) fn html(status: StatusCode, body: String) -> Response {
     let headers = [
         (header::CONTENT_TYPE, HeaderValue::from_static("text/html; charset=utf-8")),
         (header::CONTENT_SECURITY_POLICY, POLICY),
-        (header::REFERRER_POLICY, HeaderValue::from_static("no-referrer")),
         (header::CACHE_CONTROL, HeaderValue::from_static("no-store")),
     ];
     (status, headers, body).into_response()
 }
 
 #[derive(Template)]
-#[template(path = "missing.html")]
-struct MissingPage;
+#[template(path = "trouble.html")]
+struct TroublePage<'a> {
+    page: Page,
+    title: &'a str,
+    text: &'a str,
+}
+
+/// A page that says what went wrong.
+pub(super) fn trouble(
+    words: &'static Words,
+    status: StatusCode,
+    title: &str,
+    text: &str,
+) -> Response {
+    show_with(status, &TroublePage { page: Page::bare(words), title, text })
+}
+
+/// Whether the visitor is a browser that shows pages.
+pub(super) fn wants_page(headers: &HeaderMap) -> bool {
+    let accept = headers.get(header::ACCEPT).and_then(|accept| accept.to_str().ok());
+    accept.is_some_and(|accept| accept.to_ascii_lowercase().contains("text/html"))
+}
 
 /// There is nothing here: a page for browsers, a problem for others.
 pub(super) fn nothing(headers: &HeaderMap) -> Response {
-    let accept = headers.get(header::ACCEPT).and_then(|accept| accept.to_str().ok());
-    let is_browser = accept.is_some_and(|accept| accept.to_ascii_lowercase().contains("text/html"));
-    let page = is_browser.then(|| MissingPage.render().ok()).flatten();
-    page.map_or_else(
-        || {
-            let detail = "There is nothing at this address.";
-            Problem::new(StatusCode::NOT_FOUND, "not-found", detail).into_response()
-        },
-        |page| html(StatusCode::NOT_FOUND, page),
-    )
+    if !wants_page(headers) {
+        let detail = "There is nothing at this address.";
+        return Problem::new(StatusCode::NOT_FOUND, "not-found", detail).into_response();
+    }
+    let words = language(headers).words();
+    let (title, text) = (words.trouble.not_found, words.trouble.not_found_text);
+    trouble(words, StatusCode::NOT_FOUND, title, text)
+}
+
+/// A time for people: to the minute, in UTC.
+pub(super) fn time(at: Timestamp) -> String {
+    let text = at.to_rfc3339();
+    let (date, time) = text.split_once('T').unwrap_or((&text, ""));
+    format!("{date} {} UTC", time.get(..5).unwrap_or_default())
+}
+
+/// A number with spaces between thousands, which no language reads as a decimal point.
+pub(super) fn number(number: impl TryInto<i64>) -> String {
+    let digits = number.try_into().unwrap_or(i64::MAX).to_string();
+    let mut text = String::with_capacity(digits.len() * 2);
+    for (at, digit) in digits.chars().enumerate() {
+        if at > 0 && (digits.len() - at).is_multiple_of(3) && !text.ends_with('-') {
+            text.push('\u{202f}');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+/// Milliseconds, to three digits.
+pub(super) fn milliseconds(ms: f64) -> String {
+    if ms < 1.0 { format!("{ms:.3} ms") } else { format!("{ms:.1} ms") }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_and_times_are_for_people() {
+        let table = [
+            (0, "0"),
+            (999, "999"),
+            (1000, "1\u{202f}000"),
+            (1_234_567, "1\u{202f}234\u{202f}567"),
+        ];
+        for (value, text) in table {
+            assert_eq!(number(value), text);
+        }
+        assert_eq!(number(-1000), "-1\u{202f}000");
+        assert_eq!(time(Timestamp::from_ms(1_773_576_000_000)), "2026-03-15 12:00 UTC");
+        assert_eq!(milliseconds(0.01234), "0.012 ms");
+        assert_eq!(milliseconds(12.34), "12.3 ms");
+    }
 }

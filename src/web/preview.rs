@@ -6,21 +6,25 @@ use std::sync::Arc;
 use askama::Template;
 use axum::extract::{Request, State};
 use axum::response::{IntoResponse, Response};
-use http::{Method, StatusCode, header};
+use http::{HeaderMap, Method, StatusCode, header};
 
 use crate::app::{App, AppError, ShownLink};
 use crate::code::path::{self, Place};
 use crate::link::Status;
 use crate::problem::Problem;
-use crate::web::page;
+use crate::web::failure::{self, Failure};
+use crate::web::page::{self, Page};
+use crate::web::visitor::language;
 
 #[derive(Template)]
 #[template(path = "preview.html")]
 struct Preview<'a> {
+    page: Page,
     short_url: &'a str,
     target: &'a str,
     title: Option<&'a str>,
     created: String,
+    created_at: String,
     expired: bool,
 }
 
@@ -43,9 +47,9 @@ pub async fn short_address(State(app): State<Arc<App>>, request: Request) -> Res
         (Some(_), Place::Workspace { .. }) => return nothing(),
     };
     match app.preview(&key).await {
-        Ok(shown) => preview(&shown).unwrap_or_else(nothing),
+        Ok(shown) => preview(&shown, &request.headers),
         Err(AppError::NotFound(_)) => nothing(),
-        Err(error) => Problem::from(error).into_response(),
+        Err(error) => failure::dress(Failure::from(error).into_response(), &request.headers),
     }
 }
 
@@ -53,14 +57,18 @@ pub async fn short_address(State(app): State<Arc<App>>, request: Request) -> Res
 #[derive(Clone, Debug)]
 pub struct HostOfRequest(pub String);
 
-fn preview(shown: &ShownLink) -> Option<Response> {
-    let page = Preview {
+/// The page says nothing of whose the link is, and shows nobody who looks at it as signed in: it
+/// may stand on a workspace's own host.
+fn preview(shown: &ShownLink, headers: &HeaderMap) -> Response {
+    let preview = Preview {
+        page: Page::bare(language(headers).words()),
         short_url: &shown.short_url,
         target: &shown.link.target,
         title: shown.link.title.as_deref(),
-        created: shown.link.created_at.to_rfc3339(),
+        created: page::time(shown.link.created_at),
+        created_at: shown.link.created_at.to_rfc3339(),
         expired: shown.status == Status::Expired,
     };
-    let status = if page.expired { StatusCode::GONE } else { StatusCode::OK };
-    page.render().ok().map(|body| page::html(status, body))
+    let status = if preview.expired { StatusCode::GONE } else { StatusCode::OK };
+    page::show_with(status, &preview)
 }

@@ -79,7 +79,7 @@ fn unreserved_decoded(text: &str) -> String {
 fn encoded_further(text: &str, characters: &str) -> String {
     text.chars().fold(String::new(), |mut out, c| {
         if characters.contains(c) {
-            out + &format!("%{:02X}", u32::from(c))
+            out + format!("%{:02X}", u32::from(c)).as_str()
         } else {
             out.push(c);
             out

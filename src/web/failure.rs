@@ -1,0 +1,139 @@
+//! What goes wrong on a page: as a page of its own, or as sentences beside the fields of a form.
+
+use axum::response::{IntoResponse, Response};
+use http::{HeaderMap, StatusCode, header};
+
+use crate::app::AppError;
+use crate::problem::Problem;
+use crate::web::page;
+use crate::web::visitor::language;
+use crate::web::words::Words;
+
+/// An error that ends a page. `guard` makes a page of it, in the visitor's language.
+#[derive(Clone, Debug)]
+pub(super) struct Failure(Problem);
+
+impl From<AppError> for Failure {
+    fn from(error: AppError) -> Self {
+        Self(error.into())
+    }
+}
+
+impl From<Problem> for Failure {
+    fn from(problem: Problem) -> Self {
+        Self(problem)
+    }
+}
+
+impl IntoResponse for Failure {
+    fn into_response(self) -> Response {
+        let mut response = self.0.clone().into_response();
+        response.extensions_mut().insert(self);
+        response
+    }
+}
+
+/// The page of a failure, to those who show pages.
+pub(super) fn dress(response: Response, headers: &HeaderMap) -> Response {
+    let Some(Failure(problem)) = response.extensions().get::<Failure>() else { return response };
+    if !page::wants_page(headers) {
+        return response;
+    }
+    let words = language(headers).words();
+    let trouble = &words.trouble;
+    let explained = explain(words, problem.code(), problem.detail());
+    let status = problem.status();
+    let (title, text) = match status {
+        StatusCode::NOT_FOUND => (trouble.not_found, trouble.not_found_text),
+        StatusCode::FORBIDDEN if problem.code() == "csrf" => (trouble.csrf, trouble.csrf_text),
+        StatusCode::FORBIDDEN => (trouble.forbidden, explained.as_str()),
+        StatusCode::SERVICE_UNAVAILABLE => (trouble.away, trouble.away_text),
+        status if status.is_server_error() => (trouble.broken, trouble.broken_text),
+        _ => (trouble.refused, explained.as_str()),
+    };
+    let mut page = page::trouble(words, status, title, text);
+    if let Some(wait) = response.headers().get(header::RETRY_AFTER) {
+        page.headers_mut().insert(header::RETRY_AFTER, wait.clone());
+    }
+    page
+}
+
+/// Why a form was refused.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Refusal {
+    pub(super) status: StatusCode,
+    /// What is not about one field.
+    pub(super) general: Option<String>,
+    fields: Vec<(&'static str, String)>,
+}
+
+impl Refusal {
+    /// In the visitor's words; a failure of ours is no refusal.
+    pub(super) fn read(error: AppError, words: &Words) -> Result<Self, Failure> {
+        let problem = Problem::from(error);
+        let is_ours = problem.status().is_server_error() && problem.code() != "busy";
+        if is_ours || problem.status() == StatusCode::NOT_FOUND {
+            return Err(Failure(problem));
+        }
+        let fields: Vec<_> = problem
+            .fields()
+            .map(|(field, code, detail)| (field, explain(words, code, detail)))
+            .collect();
+        let general = explain(words, problem.code(), problem.detail());
+        let general = fields.is_empty().then_some(general);
+        Ok(Self { status: problem.status(), general, fields })
+    }
+
+    /// About one field alone.
+    pub(super) fn of(field: &'static str, text: &str) -> Self {
+        let fields = vec![(field, text.to_owned())];
+        Self { status: StatusCode::UNPROCESSABLE_ENTITY, general: None, fields }
+    }
+
+    /// What is wrong with a field.
+    pub(super) fn about(&self, field: &str) -> Option<&str> {
+        self.fields.iter().find(|(name, _)| *name == field).map(|(_, text)| text.as_str())
+    }
+
+    /// Everything in one line.
+    pub(super) fn line(&self) -> String {
+        let fields = self.fields.iter().map(|(_, text)| text.as_str());
+        self.general.as_deref().into_iter().chain(fields).collect::<Vec<_>>().join(" ")
+    }
+}
+
+/// The sentence for an error, in the visitor's language where it has one.
+pub(super) fn explain(words: &Words, code: &str, detail: &str) -> String {
+    let trouble = &words.trouble;
+    let text = match code {
+        "url-empty" => trouble.url_empty,
+        "url-scheme-missing" | "url-scheme-not-allowed" => trouble.url_scheme,
+        "url-host-empty" | "url-host-invalid" => trouble.url_host,
+        "url-userinfo-not-allowed" => trouble.url_userinfo,
+        "url-too-long" => trouble.url_too_long,
+        "code-invalid" => trouble.code_invalid,
+        "code-reserved" => trouble.code_reserved,
+        "code-taken" => trouble.code_taken,
+        "expires-at-past" => trouble.expires_past,
+        "hit-limit-invalid" => trouble.number_invalid,
+        "tag-invalid" | "tags-too-many" => trouble.tag_invalid,
+        "title-invalid" => trouble.title_invalid,
+        "wrong-credentials" => trouble.wrong_credentials,
+        "wrong-password" => trouble.wrong_password,
+        "password-invalid" | "password-length" => trouble.password_invalid,
+        "email-invalid" => trouble.email_invalid,
+        "email-taken" => trouble.email_taken,
+        "invite-invalid" => trouble.invite_invalid,
+        "user-unknown" => trouble.user_unknown,
+        "member-taken" => trouble.member_taken,
+        "last-admin" => trouble.last_admin,
+        "host-invalid" => trouble.host_invalid,
+        "host-taken" => trouble.host_taken,
+        "workspace-taken" => trouble.workspace_taken,
+        "workspace-in-use" => trouble.workspace_in_use,
+        "scopes-empty" => trouble.scopes_empty,
+        "busy" => trouble.busy,
+        _ => detail,
+    };
+    text.to_owned()
+}

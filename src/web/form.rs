@@ -1,0 +1,90 @@
+//! What a form sends, bounded and read field by field. Fields may repeat.
+
+use axum::extract::{FromRequest, Request};
+use http::{StatusCode, header};
+use http_body_util::{BodyExt, LengthLimitError, Limited};
+use serde::de::DeserializeOwned;
+
+use crate::problem::Problem;
+use crate::web::failure::Failure;
+
+/// Most bytes of a form: a thousand addresses of a thousand bytes.
+const MOST: usize = 1 << 20;
+
+/// The fields of a form.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Form(Vec<(String, String)>);
+
+impl Form {
+    /// The fields of a body or a query.
+    pub(super) fn parse(body: &[u8]) -> Self {
+        let pairs = url::form_urlencoded::parse(body);
+        Self(pairs.map(|(name, value)| (name.into_owned(), value.into_owned())).collect())
+    }
+
+    /// A field, empty when it is not there.
+    pub(super) fn text(&self, name: &str) -> &str {
+        self.0.iter().find(|(key, _)| key == name).map_or("", |(_, value)| value.as_str())
+    }
+
+    /// A field that says something, without the space around it.
+    pub(super) fn word(&self, name: &str) -> Option<&str> {
+        Some(self.text(name).trim()).filter(|word| !word.is_empty())
+    }
+
+    /// A field that repeats.
+    pub(super) fn all<'a>(&'a self, name: &str) -> impl Iterator<Item = &'a str> {
+        self.0.iter().filter(move |(key, _)| key == name).map(|(_, value)| value.as_str())
+    }
+}
+
+impl<S: Send + Sync> FromRequest<S> for Form {
+    type Rejection = Failure;
+
+    async fn from_request(request: Request, _: &S) -> Result<Self, Failure> {
+        demand(&request, "application/x-www-form-urlencoded")?;
+        Ok(Self::parse(&read(request).await?))
+    }
+}
+
+/// JSON that a script of ours sends: only with its proper content type, which no form of another
+/// site can send.
+#[derive(Clone, Debug)]
+pub(super) struct Json<T>(pub(super) T);
+
+impl<T: DeserializeOwned, S: Send + Sync> FromRequest<S> for Json<T> {
+    type Rejection = Failure;
+
+    async fn from_request(request: Request, _: &S) -> Result<Self, Failure> {
+        demand(&request, "application/json")?;
+        let body = read(request).await?;
+        serde_json::from_slice(&body).map(Self).map_err(|_| {
+            let detail = "The body does not have the expected shape.";
+            Problem::new(StatusCode::UNPROCESSABLE_ENTITY, "body-invalid", detail).into()
+        })
+    }
+}
+
+fn demand(request: &Request, kind: &str) -> Result<(), Failure> {
+    let given = request.headers().get(header::CONTENT_TYPE).and_then(|kind| kind.to_str().ok());
+    let given = given.and_then(|given| given.split(';').next()).unwrap_or_default();
+    if given.trim().eq_ignore_ascii_case(kind) {
+        return Ok(());
+    }
+    let detail = format!("Here a request's content type is {kind}.");
+    let status = StatusCode::UNSUPPORTED_MEDIA_TYPE;
+    Err(Problem::new(status, "content-type-unsupported", detail).into())
+}
+
+async fn read(request: Request) -> Result<bytes::Bytes, Failure> {
+    let body = Limited::new(request.into_body(), MOST).collect().await.map_err(|error| {
+        if error.is::<LengthLimitError>() {
+            let detail = format!("The body is larger than {MOST} bytes.");
+            Problem::new(StatusCode::PAYLOAD_TOO_LARGE, "body-too-large", detail)
+        } else {
+            let detail = "The body ended before it was complete.";
+            Problem::new(StatusCode::BAD_REQUEST, "body-incomplete", detail)
+        }
+    })?;
+    Ok(body.to_bytes())
+}

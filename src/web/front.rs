@@ -1,0 +1,137 @@
+//! The front page: one field, one button, the result. Works without scripts; the script remembers
+//! in the browser what was made without an account, so that it can be claimed.
+
+use std::sync::Arc;
+
+use askama::Template;
+use axum::extract::State;
+use axum::response::Response;
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+
+use crate::app::{App, AppError, Created, LinkRequest, MAIN};
+use crate::clock::Timestamp;
+use crate::link::qr::{self, Look};
+use crate::web::failure::{Failure, Refusal};
+use crate::web::form::Form;
+use crate::web::page::{self, Page};
+use crate::web::visitor::Visitor;
+use crate::web::words::fill;
+
+#[derive(Template)]
+#[template(path = "front.html")]
+struct FrontPage {
+    page: Page,
+    /// What stands in the field.
+    url: String,
+    refusal: Refusal,
+    made: Option<Made>,
+    banner: String,
+    live_links: String,
+    redirects: String,
+    latency: String,
+}
+
+/// A link that was just made.
+struct Made {
+    code: String,
+    short_url: String,
+    target: String,
+    /// RFC 3339; empty when it stays.
+    expires_at: String,
+    /// The same for people.
+    expires: String,
+    claim_token: Option<String>,
+    /// The QR code, as a `data:` URL.
+    qr: String,
+    /// Its page, for its owner.
+    page: String,
+}
+
+/// `GET /`
+pub(super) async fn front(
+    State(app): State<Arc<App>>,
+    visitor: Visitor,
+) -> Result<Response, Failure> {
+    Ok(page::show(&front_page(&app, &visitor).await?))
+}
+
+/// `POST /`: shorten.
+pub(super) async fn shorten(
+    State(app): State<Arc<App>>,
+    visitor: Visitor,
+    form: Form,
+) -> Result<Response, Failure> {
+    let given = form.text("url").trim();
+    let request = LinkRequest { original_url: with_scheme(given), ..LinkRequest::default() };
+    let main = App::workspace_id(MAIN)?;
+    match app.create_link(&visitor.caller, &main, &request).await {
+        Ok(created) => {
+            let made = Some(made(created)?);
+            Ok(page::show(&FrontPage { made, ..front_page(&app, &visitor).await? }))
+        }
+        Err(error) => {
+            let refusal = Refusal::read(error, visitor.language.words())?;
+            let status = refusal.status;
+            let front = front_page(&app, &visitor).await?;
+            Ok(page::show_with(status, &FrontPage { url: given.to_owned(), refusal, ..front }))
+        }
+    }
+}
+
+/// People write `example.com`; a link wants to know how to get there.
+pub(super) fn with_scheme(text: &str) -> String {
+    if text.is_empty() || text.contains("://") {
+        text.to_owned()
+    } else {
+        format!("https://{text}")
+    }
+}
+
+fn made(created: Created) -> Result<Made, AppError> {
+    let shown = created.link;
+    let picture = qr::svg(&shown.short_url, &Look::default())?;
+    let link = shown.link;
+    Ok(Made {
+        page: format!("/app/w/{}/l/{}", link.workspace, link.code),
+        code: link.code.to_string(),
+        qr: format!("data:image/svg+xml;base64,{}", STANDARD.encode(picture)),
+        short_url: shown.short_url,
+        target: link.target,
+        expires_at: link.expires_at.map(Timestamp::to_rfc3339).unwrap_or_default(),
+        expires: link.expires_at.map(page::time).unwrap_or_default(),
+        claim_token: created.claim_token,
+    })
+}
+
+async fn front_page(app: &App, visitor: &Visitor) -> Result<FrontPage, AppError> {
+    let totals = app.stats().await?;
+    let words = visitor.language.words();
+    let hours = app.policy().anon_ttl.as_secs() / 3600;
+    Ok(FrontPage {
+        page: Page::new(app, visitor),
+        url: String::new(),
+        refusal: Refusal::default(),
+        made: None,
+        banner: fill(words.front.banner, hours),
+        live_links: page::number(totals.live_links),
+        redirects: page::number(totals.redirects),
+        latency: page::milliseconds(totals.mean_ms),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_address_without_a_scheme_gets_https() {
+        assert_eq!(with_scheme("example.com/a"), "https://example.com/a");
+        assert_eq!(with_scheme("example.com:8080"), "https://example.com:8080");
+        assert_eq!(with_scheme("http://example.com"), "http://example.com");
+        assert_eq!(with_scheme("ftp://example.com"), "ftp://example.com");
+        assert_eq!(with_scheme(""), "");
+        let dangerous = crate::code::canonicalise(&with_scheme("javascript:alert(1)"));
+        assert!(dangerous.is_err());
+    }
+}

@@ -1,0 +1,92 @@
+//! What stands before every page: pages are for the main host, and a request that changes something
+//! comes from one of our own pages.
+//!
+//! Invariant: no unsafe method reaches a page unless the browser says that it comes from here, by
+//! `Origin` or by `Sec-Fetch-Site`, and neither says otherwise. The cookie alone is not enough:
+//! `SameSite=Lax` is the browser's promise, this is ours.
+
+use std::sync::Arc;
+
+use axum::extract::{Request, State};
+use axum::middleware::Next;
+use axum::response::{IntoResponse, Response};
+use http::uri::Authority;
+use http::{HeaderMap, HeaderName, StatusCode, header};
+
+use crate::app::App;
+use crate::problem::Problem;
+use crate::web::failure::{self, Failure};
+use crate::web::preview::HostOfRequest;
+use crate::web::{assets, page};
+
+const SEC_FETCH_SITE: HeaderName = HeaderName::from_static("sec-fetch-site");
+
+/// The layer around all pages.
+pub async fn guard(State(app): State<Arc<App>>, request: Request, next: Next) -> Response {
+    let headers = request.headers().clone();
+    let host = request.extensions().get::<HostOfRequest>().map_or("", |host| host.0.as_str());
+    let everywhere = [assets::FOLDER, "/robots.txt", "/api/"];
+    let everywhere = everywhere.iter().any(|start| request.uri().path().starts_with(start));
+    if !everywhere && app.workspace_of_host(host).is_some() {
+        return page::nothing(&headers);
+    }
+    // Over HTTP/2 the host is a part of the address.
+    let authority = request.uri().authority().map(Authority::as_str);
+    let authority = authority.or_else(|| headers.get(header::HOST)?.to_str().ok());
+    let public_url = app.policy().public_url.as_str();
+    if !request.method().is_safe() && !is_own(&headers, authority, public_url) {
+        let detail = "The request did not come from one of the server's own pages.";
+        let refused = Failure::from(Problem::new(StatusCode::FORBIDDEN, "csrf", detail));
+        return failure::dress(refused.into_response(), &headers);
+    }
+    failure::dress(next.run(request).await, &headers)
+}
+
+/// Whether a request comes from one of our own pages, as its browser says.
+fn is_own(headers: &HeaderMap, host: Option<&str>, public_url: &str) -> bool {
+    let text = |name: HeaderName| headers.get(name).map(|value| value.to_str().unwrap_or_default());
+    let fetched = text(SEC_FETCH_SITE).map(|site| site == "same-origin");
+    let origin = text(header::ORIGIN).map(|origin| {
+        // Behind a proxy the scheme is not ours to know; the host is what the browser asked for.
+        let authority = origin.split_once("://").map(|(_, authority)| authority);
+        origin == public_url || (authority.is_some() && authority == host)
+    });
+    match (fetched, origin) {
+        (None, None) => false,
+        (fetched, origin) => fetched.unwrap_or(true) && origin.unwrap_or(true),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use http::HeaderValue;
+
+    use super::*;
+
+    fn own(pairs: &[(HeaderName, &'static str)]) -> bool {
+        let mut headers = HeaderMap::new();
+        for (name, value) in pairs {
+            headers.insert(name.clone(), HeaderValue::from_static(value));
+        }
+        is_own(&headers, Some("kurz.example:8080"), "https://public.example")
+    }
+
+    #[test]
+    fn a_change_comes_from_a_page_of_ours_or_not_at_all() {
+        let origin = |value| (header::ORIGIN, value);
+        let site = |value| (SEC_FETCH_SITE, value);
+        assert!(own(&[origin("http://kurz.example:8080")]));
+        assert!(own(&[origin("https://public.example")]));
+        assert!(own(&[site("same-origin")]));
+        assert!(own(&[site("same-origin"), origin("https://public.example")]));
+        assert!(!own(&[]), "no browser is that silent");
+        for bad in ["null", "", "http://evil.example", "http://kurz.example", "kurz.example:8080"] {
+            assert!(!own(&[origin(bad)]), "{bad}");
+            assert!(!own(&[origin(bad), site("same-origin")]), "{bad}");
+        }
+        for bad in ["cross-site", "same-site", "none", ""] {
+            assert!(!own(&[site(bad)]), "{bad}");
+            assert!(!own(&[site(bad), origin("https://public.example")]), "{bad}");
+        }
+    }
+}

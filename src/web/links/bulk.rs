@@ -1,0 +1,165 @@
+//! `/app/w/{workspace}/bulk`: many links at once, one address a line, a result for each. The script
+//! sends the lines in parts and shows how far it is; without it they go in one form.
+
+use std::sync::Arc;
+
+use askama::Template;
+use axum::extract::{Path, State};
+use axum::response::{IntoResponse, Response};
+use serde::{Deserialize, Serialize};
+
+use crate::app::{App, AppError, Created, LinkRequest};
+use crate::web::failure::{Failure, Refusal};
+use crate::web::form::{Form, Json};
+use crate::web::front::with_scheme;
+use crate::web::links::Place;
+use crate::web::page::{self, Page};
+use crate::web::visitor::{Member, Visitor};
+use crate::web::words::{Words, fill};
+
+/// Most lines of one call.
+const MOST: usize = 1000;
+
+#[derive(Template)]
+#[template(path = "bulk.html")]
+struct BulkPage {
+    page: Page,
+    place: Place,
+    lines: String,
+    refusal: Refusal,
+    results: Vec<LineResult>,
+    summary: String,
+}
+
+/// What became of a line.
+#[derive(Debug, Serialize)]
+struct LineResult {
+    line: usize,
+    url: String,
+    short_url: Option<String>,
+    text: String,
+}
+
+/// Some lines, and the number of the first.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(in crate::web) struct Part {
+    lines: Vec<String>,
+    first: usize,
+}
+
+fn bulk_page(app: &App, visitor: &Visitor, place: Place) -> BulkPage {
+    BulkPage {
+        page: Page::new(app, visitor),
+        place,
+        lines: String::new(),
+        refusal: Refusal::default(),
+        results: Vec::new(),
+        summary: String::new(),
+    }
+}
+
+/// `GET /app/w/{workspace}/bulk`
+pub(in crate::web) async fn page(
+    State(app): State<Arc<App>>,
+    Member(visitor): Member,
+    Path(workspace): Path<String>,
+) -> Result<Response, Failure> {
+    let place = Place::enter(&app, &visitor, &workspace, "bulk").await?;
+    Ok(page::show(&bulk_page(&app, &visitor, place)))
+}
+
+/// `POST /app/w/{workspace}/bulk`
+pub(in crate::web) async fn bulk(
+    State(app): State<Arc<App>>,
+    Member(visitor): Member,
+    Path(workspace): Path<String>,
+    form: Form,
+) -> Result<Response, Failure> {
+    let place = Place::enter(&app, &visitor, &workspace, "bulk").await?;
+    let words = visitor.language.words();
+    let text = form.text("lines").to_owned();
+    // Numbered as they stand in the field; empty ones are passed over.
+    let lines = (1..).zip(text.lines()).map(|(number, line)| (number, line.trim()));
+    let lines: Vec<(usize, &str)> = lines.filter(|(_, line)| !line.is_empty()).collect();
+    if !(1..=MOST).contains(&lines.len()) {
+        let refusal = Refusal::of("lines", words.trouble.bulk_size);
+        let page = bulk_page(&app, &visitor, place);
+        return Ok(page::show_with(refusal.status, &BulkPage { lines: text, refusal, ..page }));
+    }
+    let results = make(&app, &visitor, &place, &lines).await?;
+    let made = results.iter().filter(|result| result.short_url.is_some()).count();
+    let done = fill(words.links.bulk_done, made);
+    let refused = fill(words.links.bulk_refused, results.len() - made);
+    let summary = format!("{done}, {refused}");
+    Ok(page::show(&BulkPage { results, summary, ..bulk_page(&app, &visitor, place) }))
+}
+
+/// `POST /app/w/{workspace}/bulk.json`: a part of them, for the script.
+pub(in crate::web) async fn part(
+    State(app): State<Arc<App>>,
+    Member(visitor): Member,
+    Path(workspace): Path<String>,
+    Json(part): Json<Part>,
+) -> Result<Response, Failure> {
+    let place = Place::enter(&app, &visitor, &workspace, "bulk").await?;
+    let lines = part.lines.iter().enumerate().take(MOST);
+    let lines: Vec<(usize, &str)> =
+        lines.map(|(at, line)| (part.first.saturating_add(at), line.trim())).collect();
+    Ok(axum::Json(make(&app, &visitor, &place, &lines).await?).into_response())
+}
+
+async fn make(
+    app: &App,
+    visitor: &Visitor,
+    place: &Place,
+    lines: &[(usize, &str)],
+) -> Result<Vec<LineResult>, AppError> {
+    let words = visitor.language.words();
+    let requests: Vec<LinkRequest> = lines.iter().map(|(_, line)| request(line)).collect();
+    let made = app.create_links(&visitor.caller, &place.workspace, &requests, false).await?;
+    let results = lines.iter().zip(requests).zip(made);
+    Ok(results
+        .map(|(((line, _), request), made)| result(*line, request.original_url, made, words))
+        .collect())
+}
+
+/// An address, perhaps a code behind it.
+fn request(line: &str) -> LinkRequest {
+    let (url, code) = match line.split_once(char::is_whitespace) {
+        Some((url, code)) => (url, Some(code.trim().to_owned())),
+        None => (line, None),
+    };
+    LinkRequest { original_url: with_scheme(url), custom_code: code, ..LinkRequest::default() }
+}
+
+fn result(line: usize, url: String, made: Result<Created, AppError>, words: &Words) -> LineResult {
+    match made {
+        Ok(Created { link, is_new, .. }) => {
+            let text = if is_new { words.links.is_new } else { words.links.is_old };
+            LineResult { line, url, short_url: Some(link.short_url), text: text.to_owned() }
+        }
+        Err(error) => {
+            let text = Refusal::read(error, words);
+            let text =
+                text.map_or_else(|_| words.trouble.broken.to_owned(), |refusal| refusal.line());
+            LineResult { line, url, short_url: None, text }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_line_is_an_address_and_perhaps_a_code() {
+        let read = |line| {
+            let request = request(line);
+            (request.original_url, request.custom_code)
+        };
+        assert_eq!(read("example.com/a"), ("https://example.com/a".to_owned(), None));
+        let chosen = Some("promo".to_owned());
+        assert_eq!(read("http://example.com\t promo"), ("http://example.com".to_owned(), chosen));
+    }
+}

@@ -1,0 +1,241 @@
+//! `/app/w/{workspace}/export.csv` and `.json`: all links of a list, filtered as it is, sent while
+//! they are read.
+//!
+//! Invariant: no cell of the CSV is a formula to any spreadsheet, whatever a title says.
+
+use std::sync::Arc;
+
+use axum::body::Body;
+use axum::extract::{Path, State};
+use axum::response::{IntoResponse, Response};
+use bytes::Bytes;
+use futures_util::stream;
+use http::{HeaderValue, Uri, header};
+use serde::Serialize;
+
+use crate::account::Caller;
+use crate::app::{App, AppError, Find, LinkFilter, ShownLink};
+use crate::clock::Timestamp;
+use crate::code::WorkspaceId;
+use crate::web::failure::Failure;
+use crate::web::links::Place;
+use crate::web::links::list::Asked;
+use crate::web::visitor::Member;
+
+/// Links read at once.
+const PART: i64 = 1000;
+
+const HEAD: &str = "short_url,short_code,original_url,title,tags,status,strategy,created_at,\
+                    expires_at,redirect_count,hits_this_month,hit_limit,redirect_status\r\n";
+
+/// `GET /app/w/{workspace}/export.csv`
+pub(in crate::web) async fn csv(
+    state: State<Arc<App>>,
+    member: Member,
+    path: Path<String>,
+    uri: Uri,
+) -> Result<Response, Failure> {
+    export(state, member, path, uri, Shape::Csv).await
+}
+
+/// `GET /app/w/{workspace}/export.json`
+pub(in crate::web) async fn json(
+    state: State<Arc<App>>,
+    member: Member,
+    path: Path<String>,
+    uri: Uri,
+) -> Result<Response, Failure> {
+    export(state, member, path, uri, Shape::Json).await
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Shape {
+    Csv,
+    Json,
+}
+
+/// Where an export stands.
+struct Export {
+    app: Arc<App>,
+    caller: Caller,
+    workspace: WorkspaceId,
+    filter: LinkFilter,
+    shape: Shape,
+    stage: Stage,
+}
+
+#[derive(PartialEq, Eq)]
+enum Stage {
+    Start,
+    Middle,
+    Done,
+}
+
+async fn export(
+    State(app): State<Arc<App>>,
+    Member(visitor): Member,
+    Path(workspace): Path<String>,
+    uri: Uri,
+    shape: Shape,
+) -> Result<Response, Failure> {
+    let place = Place::enter(&app, &visitor, &workspace, "list").await?;
+    let filter = Asked::read(&uri, &place.base).filter(&place);
+    // Whole: a search goes everywhere here, since nobody waits for the first line.
+    let filter = LinkFilter { limit: Some(PART), find: Find::Anywhere, cursor: None, ..filter };
+    let (kind, end) = match shape {
+        Shape::Csv => ("text/csv; charset=utf-8", "csv"),
+        Shape::Json => ("application/json", "json"),
+    };
+    let name = format!("attachment; filename=\"{}.{end}\"", place.workspace);
+    let caller = visitor.caller;
+    let workspace = place.workspace;
+    let mut export = Export { app, caller, workspace, filter, shape, stage: Stage::Start };
+    // The first part before the answer begins: what is wrong with the filter is an error page.
+    let first = export.next().await?;
+    let rest = stream::unfold(export, async |mut export| match export.next().await {
+        Ok(Some(part)) => Some((Ok(part), export)),
+        Ok(None) => None,
+        // The answer has begun: it can only break off, and not look complete.
+        Err(error) => {
+            tracing::warn!(%error, "an export broke off");
+            export.stage = Stage::Done;
+            Some((Err(std::io::Error::other("the export broke off")), export))
+        }
+    });
+    let first = stream::iter(first.map(Ok));
+    let body = Body::from_stream(futures_util::StreamExt::chain(first, rest));
+    let headers = [
+        (header::CONTENT_TYPE, HeaderValue::from_static(kind)),
+        (
+            header::CONTENT_DISPOSITION,
+            HeaderValue::from_str(&name).unwrap_or(HeaderValue::from_static("attachment")),
+        ),
+    ];
+    Ok((headers, body).into_response())
+}
+
+impl Export {
+    /// The next part, if there is one.
+    async fn next(&mut self) -> Result<Option<Bytes>, AppError> {
+        if self.stage == Stage::Done {
+            return Ok(None);
+        }
+        let page = self.app.list_links(&self.caller, &self.workspace, &self.filter).await?;
+        let is_first = self.stage == Stage::Start;
+        let is_last = page.next.is_none();
+        self.stage = if is_last { Stage::Done } else { Stage::Middle };
+        self.filter.cursor = page.next;
+        let text = match self.shape {
+            Shape::Csv => csv_part(&page.links, is_first),
+            Shape::Json => json_part(&page.links, is_first, is_last),
+        };
+        Ok(Some(Bytes::from(text)))
+    }
+}
+
+fn csv_part(links: &[ShownLink], is_first: bool) -> String {
+    let mut text = if is_first { HEAD.to_owned() } else { String::new() };
+    for shown in links {
+        let link = &shown.link;
+        let cells = [
+            shown.short_url.clone(),
+            link.code.to_string(),
+            link.target.clone(),
+            link.title.clone().unwrap_or_default(),
+            link.tags.join(", "),
+            shown.status.as_str().to_owned(),
+            link.strategy.to_string(),
+            link.created_at.to_rfc3339(),
+            link.expires_at.map(Timestamp::to_rfc3339).unwrap_or_default(),
+            link.redirect_count.to_string(),
+            shown.hits_this_month.to_string(),
+            shown.hit_limit.to_string(),
+            link.redirect_status.to_string(),
+        ];
+        text.push_str(&cells.map(|text| cell(&text)).join(","));
+        text.push_str("\r\n");
+    }
+    text
+}
+
+/// A cell in quotes, which a spreadsheet takes for text.
+fn cell(text: &str) -> String {
+    let formula = text.starts_with([
+        '=', '+', '-', '@', '\t', '\r', '\n', '\u{ff1d}', '\u{ff0b}', '\u{ff0d}', '\u{ff20}',
+    ]);
+    let guard = if formula { "'" } else { "" };
+    format!("\"{guard}{}\"", text.replace('"', "\"\""))
+}
+
+/// A link as the API names its parts.
+#[derive(Serialize)]
+struct Exported<'a> {
+    workspace: &'a str,
+    short_code: &'a str,
+    short_url: &'a str,
+    original_url: &'a str,
+    strategy: &'static str,
+    status: &'static str,
+    title: Option<&'a str>,
+    tags: &'a [String],
+    created_at: String,
+    updated_at: String,
+    expires_at: Option<String>,
+    redirect_count: i64,
+    hits_this_month: i64,
+    hit_limit: i64,
+    redirect_status: u16,
+}
+
+fn json_part(links: &[ShownLink], is_first: bool, is_last: bool) -> String {
+    let mut text = String::new();
+    for (at, shown) in links.iter().enumerate() {
+        let link = &shown.link;
+        let exported = Exported {
+            workspace: link.workspace.as_str(),
+            short_code: link.code.as_str(),
+            short_url: &shown.short_url,
+            original_url: &link.target,
+            strategy: link.strategy.as_str(),
+            status: shown.status.as_str(),
+            title: link.title.as_deref(),
+            tags: &link.tags,
+            created_at: link.created_at.to_rfc3339(),
+            updated_at: link.updated_at.to_rfc3339(),
+            expires_at: link.expires_at.map(Timestamp::to_rfc3339),
+            redirect_count: link.redirect_count,
+            hits_this_month: shown.hits_this_month,
+            hit_limit: shown.hit_limit,
+            redirect_status: link.redirect_status,
+        };
+        let json = serde_json::to_string(&exported).unwrap_or_default();
+        text.push_str(if is_first && at == 0 { "[\n" } else { ",\n" });
+        text.push_str(&json);
+    }
+    if is_first && links.is_empty() {
+        text.push('[');
+    }
+    if is_last {
+        text.push_str("\n]\n");
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn no_cell_is_a_formula_and_none_ends_early(text in "[=+@\\-\t\r\n',\"a-z]{0,20}|\\PC{0,20}") {
+            let cell = cell(&text);
+            let inner = cell.strip_prefix('"').and_then(|rest| rest.strip_suffix('"')).unwrap();
+            prop_assert!(!inner.starts_with(['=', '+', '-', '@', '\t', '\r']));
+            prop_assert!(!inner.replace("\"\"", "").contains('"'));
+            let read = inner.replace("\"\"", "\"");
+            prop_assert!(read == text || read.strip_prefix('\'') == Some(&text));
+        }
+    }
+}

@@ -1,0 +1,199 @@
+//! `/app/w/{workspace}`: a list of links with search, filters, order and pages.
+
+use std::sync::Arc;
+
+use askama::Template;
+use axum::extract::{Path, State};
+use axum::response::Response;
+use http::Uri;
+use url::form_urlencoded::Serializer;
+
+use crate::app::{App, Find, LinkFilter, ShownLink};
+use crate::web::failure::Failure;
+use crate::web::form::Form;
+use crate::web::links::Place;
+use crate::web::page::{self, Note, Page};
+use crate::web::visitor::{Member, Visitor};
+use crate::web::words::{Words, fill};
+
+/// Links in a page.
+const PAGE: i64 = 50;
+
+#[derive(Template)]
+#[template(path = "links.html")]
+struct ListPage {
+    page: Page,
+    place: Place,
+    filter: Asked,
+    rows: Vec<Row>,
+    by_beginning: bool,
+    next: Option<String>,
+    export_csv: String,
+    export_json: String,
+    /// Where an administrator sees everybody's links.
+    all_of_main: Option<String>,
+}
+
+/// What was asked for, as the fields of the form show it.
+#[derive(Debug, Default)]
+pub(super) struct Asked {
+    q: String,
+    status: String,
+    strategy: String,
+    tag: String,
+    sort: String,
+    cursor: String,
+    all: bool,
+    /// This page, to come back to.
+    here: String,
+    /// The first page of the same list.
+    first: String,
+    is_later: bool,
+}
+
+struct Row {
+    code: String,
+    page: String,
+    short: String,
+    short_url: String,
+    target: String,
+    title: Option<String>,
+    tags: Vec<(String, String)>,
+    clicks: String,
+    created: String,
+    created_at: String,
+    status: &'static str,
+    select: String,
+}
+
+impl Asked {
+    pub(super) fn read(uri: &Uri, base: &str) -> Self {
+        let query = Form::parse(uri.query().unwrap_or_default().as_bytes());
+        let text = |name| query.text(name).to_owned();
+        let mut asked = Self {
+            q: text("q"),
+            status: text("status"),
+            strategy: text("strategy"),
+            tag: text("tag"),
+            sort: text("sort"),
+            cursor: text("cursor"),
+            all: query.word("all").is_some(),
+            ..Self::default()
+        };
+        asked.here = asked.address(base, "", &asked.cursor);
+        asked.first = asked.address(base, "", "");
+        asked.is_later = !asked.cursor.is_empty();
+        asked
+    }
+
+    /// Whether it leaves anything out.
+    fn is_narrow(&self) -> bool {
+        [&self.q, &self.status, &self.strategy, &self.tag, &self.cursor]
+            .iter()
+            .any(|text| !text.is_empty())
+    }
+
+    /// The same list at `base` and `end`, from `cursor` on.
+    fn address(&self, base: &str, end: &str, cursor: &str) -> String {
+        let mut query = Serializer::new(String::new());
+        let fields = [
+            ("q", self.q.as_str()),
+            ("status", &self.status),
+            ("strategy", &self.strategy),
+            ("tag", &self.tag),
+            ("sort", &self.sort),
+            ("all", if self.all { "1" } else { "" }),
+            ("cursor", cursor),
+        ];
+        query.extend_pairs(fields.into_iter().filter(|(_, value)| !value.is_empty()));
+        let query = query.finish();
+        if query.is_empty() { format!("{base}{end}") } else { format!("{base}{end}?{query}") }
+    }
+
+    /// What the program is asked for.
+    pub(super) fn filter(&self, place: &Place) -> LinkFilter {
+        let word = |text: &str| Some(text.trim().to_owned()).filter(|text| !text.is_empty());
+        LinkFilter {
+            cursor: word(&self.cursor),
+            limit: Some(PAGE),
+            search: word(&self.q),
+            find: Find::Quickly,
+            status: word(&self.status),
+            strategy: word(&self.strategy),
+            tag: word(&self.tag),
+            sort: word(&self.sort),
+            mine: place.is_main && !self.all,
+        }
+    }
+}
+
+/// `GET /app/w/{workspace}`
+pub(in crate::web) async fn list(
+    State(app): State<Arc<App>>,
+    Member(visitor): Member,
+    Path(workspace): Path<String>,
+    uri: Uri,
+) -> Result<Response, Failure> {
+    let mut place = Place::enter(&app, &visitor, &workspace, "list").await?;
+    let words = visitor.language.words();
+    let filter = Asked::read(&uri, &place.base);
+    let found = app.list_links(&visitor.caller, &place.workspace, &filter.filter(&place)).await?;
+    let rows = found.links.iter().map(|link| row(link, &place, words)).collect();
+    let is_admin = visitor.browser.as_ref().is_some_and(|browser| browser.person.is_admin);
+    let all_of_main =
+        (place.is_main && is_admin && !filter.all).then(|| format!("{}?all=1", place.base));
+    place.is_all = place.is_main && filter.all;
+    if place.is_all {
+        words.links.all_of_main.clone_into(&mut place.title);
+    }
+    let page = Page::new(&app, &visitor).noting(note(&visitor, &uri, &place));
+    Ok(page::show(&ListPage {
+        page,
+        rows,
+        by_beginning: found.by_beginning && !filter.q.is_empty(),
+        next: found.next.map(|cursor| filter.address(&place.base, "", &cursor)),
+        export_csv: filter.address(&place.base, "/export.csv", ""),
+        export_json: filter.address(&place.base, "/export.json", ""),
+        all_of_main,
+        place,
+        filter,
+    }))
+}
+
+/// What just happened, from the names in the address: never text of its own.
+fn note(visitor: &Visitor, uri: &Uri, place: &Place) -> Option<Note> {
+    let query = Form::parse(uri.query().unwrap_or_default().as_bytes());
+    let words = visitor.language.words();
+    let code = |name| query.word(name).and_then(crate::code::Code::parse);
+    if let Some(code) = code("deleted") {
+        let text = fill(words.links.was_deleted, &code);
+        return Some(Note { text, undo: Some(format!("{}/restore", place.link(code.as_str()))) });
+    }
+    let count = |name| query.word(name).and_then(|count| count.parse::<u32>().ok());
+    let done = count("done")?;
+    let mut text = fill(words.links.many_done, done);
+    if let Some(failed) = count("failed").filter(|failed| *failed > 0) {
+        text = format!("{text} {}", fill(words.links.many_failed, failed));
+    }
+    Some(Note::plain(text))
+}
+
+fn row(shown: &ShownLink, place: &Place, words: &Words) -> Row {
+    let link = &shown.link;
+    let short =
+        shown.short_url.split_once("://").map_or(shown.short_url.as_str(), |(_, rest)| rest);
+    Row {
+        code: link.code.to_string(),
+        page: place.link(link.code.as_str()),
+        short: short.to_owned(),
+        short_url: shown.short_url.clone(),
+        target: link.target.clone(),
+        title: link.title.clone(),
+        tags: link.tags.iter().map(|tag| (tag.clone(), place.tagged(tag))).collect(),
+        clicks: page::number(link.redirect_count),
+        created: page::time(link.created_at),
+        created_at: link.created_at.to_rfc3339(),
+        status: shown.status.as_str(),
+        select: fill(words.links.select, &link.code),
+    }
+}

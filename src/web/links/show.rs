@@ -1,0 +1,206 @@
+//! `/app/w/{workspace}/l/{code}`: everything about one link.
+
+use std::sync::Arc;
+
+use askama::Template;
+use axum::extract::{Path, State};
+use axum::response::Response;
+use http::Uri;
+
+use crate::app::{App, LinkChange, ShownLink, Span};
+use crate::clock::Timestamp;
+use crate::code::{Canonical, canonicalise};
+use crate::link::qr::Look;
+use crate::link::{Link, Month, Strategy};
+use crate::web::failure::Failure;
+use crate::web::form::Form;
+use crate::web::links::Place;
+use crate::web::links::chart::Chart;
+use crate::web::links::picture::read_look;
+use crate::web::page::{self, Note, Page};
+use crate::web::visitor::Member;
+use crate::web::words::{Words, fill};
+
+#[derive(Template)]
+#[template(path = "link.html")]
+struct LinkPage {
+    page: Page,
+    place: Place,
+    /// Where this page is.
+    base: String,
+    heading: String,
+    code: String,
+    short_url: String,
+    target: String,
+    canonical: String,
+    strategy: &'static str,
+    status: &'static str,
+    tags: Vec<(String, String)>,
+    created: String,
+    changed: String,
+    expires: Option<String>,
+    redirect_status: u16,
+    health: String,
+    clicks: String,
+    last_click: Option<String>,
+    latency: String,
+    hits: String,
+    hits_number: i64,
+    limit: i64,
+    limit_text: String,
+    limit_high: i64,
+    left: String,
+    resets: String,
+    chart: Chart,
+    look: LookFields,
+    history: Vec<Entry>,
+}
+
+/// The form of a QR code's look.
+struct LookFields {
+    size: u32,
+    dark: String,
+    light: String,
+    query: String,
+}
+
+/// A line of the history.
+struct Entry {
+    at: String,
+    who: String,
+    what: String,
+    old_target: Option<String>,
+}
+
+/// `GET /app/w/{workspace}/l/{code}`
+pub(in crate::web) async fn show(
+    State(app): State<Arc<App>>,
+    Member(visitor): Member,
+    Path((workspace, code)): Path<(String, String)>,
+    uri: Uri,
+) -> Result<Response, Failure> {
+    let place = Place::enter(&app, &visitor, &workspace, "").await?;
+    let words = visitor.language.words();
+    let query = Form::parse(uri.query().unwrap_or_default().as_bytes());
+    let shown = app.show_link(&visitor.caller, &place.workspace, &code).await?;
+    let span = Span::parse(query.text("by")).unwrap_or(Span::Day);
+    let traffic = app.link_traffic(&visitor.caller, &place.workspace, &code, span).await?;
+    let changes = app.link_changes(&visitor.caller, &place.workspace, &code).await?;
+    let chart = Chart::draw(span, &traffic, words.link.clicks);
+    let history = changes.into_iter().map(|change| entry(change, words)).collect();
+    let look = look(&read_look(&query).unwrap_or_default());
+    let note = note(words, query.text("note"), &shown);
+    let page = Page::new(&app, &visitor).noting(note);
+    Ok(page::show(&link_page(page, place, shown, app.now(), Drawn { chart, look, history })))
+}
+
+/// What is made from more than the link.
+struct Drawn {
+    chart: Chart,
+    look: LookFields,
+    history: Vec<Entry>,
+}
+
+fn link_page(page: Page, place: Place, shown: ShownLink, now: Timestamp, drawn: Drawn) -> LinkPage {
+    let words = page.words;
+    let ShownLink { link, short_url, status, hit_limit: limit, hits_this_month: hits } = shown;
+    let canonical = canonicalise(&link.target);
+    LinkPage {
+        base: place.link(link.code.as_str()),
+        heading: link.title.clone().unwrap_or_else(|| link.code.to_string()),
+        code: link.code.to_string(),
+        short_url,
+        canonical: canonical.map_or_else(|_| link.target.clone(), Canonical::into_string),
+        strategy: made_by(words, link.strategy),
+        status: status.as_str(),
+        tags: link.tags.iter().map(|tag| (tag.clone(), place.tagged(tag))).collect(),
+        created: page::time(link.created_at),
+        changed: page::time(link.updated_at),
+        expires: link.expires_at.map(page::time),
+        redirect_status: link.redirect_status,
+        health: health(words, &link),
+        clicks: page::number(link.redirect_count),
+        last_click: link.last_redirect_at.map(page::time),
+        latency: page::milliseconds(link.avg_redirect_ms),
+        hits: page::number(hits),
+        hits_number: hits,
+        limit,
+        limit_text: page::number(limit),
+        limit_high: limit.saturating_mul(9) / 10,
+        left: fill(words.link.quota_left, page::number((limit - hits).max(0))),
+        resets: page::time(Month::of(now).end()),
+        target: link.target,
+        chart: drawn.chart,
+        look: drawn.look,
+        history: drawn.history,
+        page,
+        place,
+    }
+}
+
+/// What just happened, by its name in the address.
+fn note(words: &Words, name: &str, shown: &ShownLink) -> Option<Note> {
+    let text = match name {
+        "made" => words.links.made.to_owned(),
+        "existed" => words.links.existed.to_owned(),
+        "saved" => words.site.saved.to_owned(),
+        "restored" => fill(words.links.was_restored, &shown.link.code),
+        _ => return None,
+    };
+    Some(Note::plain(text))
+}
+
+const fn made_by(words: &Words, strategy: Strategy) -> &'static str {
+    match strategy {
+        Strategy::Deterministic => words.link.deterministic,
+        Strategy::Counter => words.link.counter,
+        Strategy::Random => words.link.random,
+        Strategy::Custom => words.link.custom,
+    }
+}
+
+fn health(words: &Words, link: &Link) -> String {
+    match (&link.destination_status, link.last_checked_at) {
+        (Some(status), Some(at)) => {
+            format!("{status}, {} {}", words.link.checked, page::time(at))
+        }
+        _ => words.link.health_unknown.to_owned(),
+    }
+}
+
+fn look(look: &Look) -> LookFields {
+    let hex = |[red, green, blue]: [u8; 3]| format!("{red:02x}{green:02x}{blue:02x}");
+    let (dark, light) = (hex(look.dark.0), hex(look.light.0));
+    LookFields {
+        size: look.size,
+        query: format!("size={}&dark={dark}&light={light}", look.size),
+        dark: format!("#{dark}"),
+        light: format!("#{light}"),
+    }
+}
+
+fn entry(change: LinkChange, words: &Words) -> Entry {
+    let link = &words.link;
+    let mut who = change.email.unwrap_or_else(|| link.somebody.to_owned());
+    if change.by_key {
+        who = format!("{who} {}", link.with_key);
+    }
+    let done = match change.action.as_str() {
+        "edited" => link.edited,
+        "deleted" => link.deleted,
+        "restored" => link.restored,
+        other => other,
+    };
+    let fields = change.detail.fields.iter().map(|field| match field.as_str() {
+        "original_url" => link.field_original_url,
+        "title" => link.field_title,
+        "tags" => link.field_tags,
+        "expires_at" => link.field_expires_at,
+        "hit_limit" => link.field_hit_limit,
+        "redirect_status" => link.field_redirect_status,
+        other => other,
+    });
+    let fields = fields.collect::<Vec<_>>().join(", ");
+    let what = if fields.is_empty() { done.to_owned() } else { format!("{done}: {fields}") };
+    Entry { at: page::time(change.at), who, what, old_target: change.detail.old_target }
+}

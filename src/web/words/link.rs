@@ -1,0 +1,66 @@
+//! Words of a link's page and of its preview.
+
+super::words! {
+    /// One link.
+    LinkWords {
+        target: "Leads to", "Führt zu", "Lleva a";
+        canonical: "Canonical form", "Kanonische Form", "Forma canónica";
+        code: "Code", "Code", "Código";
+        made_by: "made by", "entstanden durch", "hecho por";
+        deterministic: "the address and the workspace: the same address always gives this code", "Adresse und Arbeitsbereich: Dieselbe Adresse ergibt immer diesen Code", "la dirección y el espacio: la misma dirección da siempre este código";
+        counter: "a scrambled counter", "einen verwürfelten Zähler", "un contador mezclado";
+        random: "chance", "Zufall", "azar";
+        custom: "choice", "eigene Wahl", "elección propia";
+        created: "Made", "Angelegt", "Creado";
+        changed: "Changed", "Geändert", "Cambiado";
+        expires: "Expires", "Läuft ab", "Caduca";
+        never: "never", "nie", "nunca";
+        redirect: "Redirect", "Weiterleitung", "Redirección";
+        clicks: "Clicks", "Klicks", "Clics";
+        others: "bots and previews", "Bots und Vorschauen", "bots y vistas previas";
+        last_click: "Last click", "Letzter Klick", "Último clic";
+        latency: "Mean time to redirect", "Mittlere Dauer", "Tiempo medio";
+        over_time: "Clicks over time", "Klicks im Lauf der Zeit", "Clics en el tiempo";
+        hours: "Hours", "Stunden", "Horas";
+        days: "Days", "Tage", "Días";
+        months: "Months", "Monate", "Meses";
+        table: "The same as a table", "Dasselbe als Tabelle", "Lo mismo como tabla";
+        period: "Period (UTC)", "Zeitraum (UTC)", "Periodo (UTC)";
+        chart: "Bar chart of clicks; the table below holds the numbers.", "Balkendiagramm der Klicks; die Zahlen stehen in der Tabelle darunter.", "Gráfico de barras de los clics; la tabla contiene las cifras.";
+        no_clicks: "No clicks in this period.", "Keine Klicks in diesem Zeitraum.", "Sin clics en este periodo.";
+        quota: "This month", "Diesen Monat", "Este mes";
+        quota_of: "of", "von", "de";
+        quota_left: "{} left", "{} übrig", "quedan {}";
+        quota_resets: "Starts over on", "Beginnt neu am", "Empieza de nuevo el";
+        no_limit: "any number", "beliebig viele", "sin límite";
+        health: "Target", "Ziel", "Destino";
+        health_unknown: "not checked yet", "noch nicht geprüft", "aún sin comprobar";
+        checked: "checked", "geprüft", "comprobado";
+        history: "History", "Verlauf", "Historial";
+        edited: "changed", "geändert", "cambiado";
+        deleted: "deleted", "gelöscht", "eliminado";
+        restored: "restored", "wiederhergestellt", "restaurado";
+        made: "made", "angelegt", "creado";
+        somebody: "somebody", "jemand", "alguien";
+        with_key: "with a key", "mit einem Schlüssel", "con una clave";
+        led_to: "before that it led to", "davor führte er zu", "antes llevaba a";
+        qr: "QR code", "QR-Code", "Código QR";
+        qr_size: "Size in pixels", "Größe in Pixeln", "Tamaño en píxeles";
+        qr_dark: "Colour", "Farbe", "Color";
+        qr_light: "Background", "Hintergrund", "Fondo";
+        qr_svg: "Save as SVG", "Als SVG speichern", "Guardar como SVG";
+        qr_png: "Save as PNG", "Als PNG speichern", "Guardar como PNG";
+        qr_show: "Update", "Aktualisieren", "Actualizar";
+        restore: "Restore", "Wiederherstellen", "Restaurar";
+        preview_title: "Where this link leads", "Wohin dieser Link führt", "Adónde lleva este enlace";
+        preview_go: "Go there", "Dorthin gehen", "Ir allí";
+        preview_age: "Made", "Angelegt", "Creado";
+        preview_expired: "This link has expired.", "Dieser Link ist abgelaufen.", "Este enlace ha caducado.";
+        field_original_url: "address", "Adresse", "dirección";
+        field_title: "title", "Titel", "título";
+        field_tags: "tags", "Schlagwörter", "etiquetas";
+        field_expires_at: "expiry", "Ablauf", "caducidad";
+        field_hit_limit: "limit", "Grenze", "límite";
+        field_redirect_status: "redirect", "Weiterleitung", "redirección";
+    }
+}

@@ -1,0 +1,82 @@
+//! Words of lists of links, and of making and changing them.
+
+super::words! {
+    /// Lists and forms of links.
+    Links {
+        title: "Links", "Links", "Enlaces";
+        own: "My links", "Meine Links", "Mis enlaces";
+        new: "New link", "Neuer Link", "Enlace nuevo";
+        bulk: "Many at once", "Viele auf einmal", "Muchos a la vez";
+        search: "Search", "Suchen", "Buscar";
+        search_hint: "code, title or address", "Code, Titel oder Adresse", "código, título o dirección";
+        by_beginning: "This list is long: the search looks at how codes, titles and hosts begin.", "Diese Liste ist lang: Gesucht wird, womit Code, Titel oder Host beginnen.", "Esta lista es larga: se busca por el comienzo de códigos, títulos y dominios.";
+        status: "Status", "Status", "Estado";
+        status_any: "all but deleted", "alle außer gelöschten", "todos menos eliminados";
+        active: "Active", "Aktiv", "Activo";
+        expired: "Expired", "Abgelaufen", "Caducado";
+        deleted: "Deleted", "Gelöscht", "Eliminado";
+        tag: "Tag", "Schlagwort", "Etiqueta";
+        tags: "Tags", "Schlagwörter", "Etiquetas";
+        tags_hint: "with commas between", "durch Kommas getrennt", "separadas por comas";
+        strategy: "Kind of code", "Art des Codes", "Tipo de código";
+        any: "any", "egal", "cualquiera";
+        deterministic: "deterministic", "deterministisch", "determinista";
+        counter: "counter", "Zähler", "contador";
+        random: "random", "zufällig", "aleatorio";
+        custom: "custom", "selbst gewählt", "a medida";
+        sort: "Order", "Reihenfolge", "Orden";
+        newest: "newest first", "neueste zuerst", "más nuevos primero";
+        oldest: "oldest first", "älteste zuerst", "más antiguos primero";
+        most_clicks: "most clicks first", "meiste Klicks zuerst", "más clics primero";
+        apply: "Show", "Anzeigen", "Mostrar";
+        reset: "Reset", "Zurücksetzen", "Restablecer";
+        short: "Short link", "Kurzer Link", "Enlace corto";
+        target: "Leads to", "Führt zu", "Lleva a";
+        clicks: "Clicks", "Klicks", "Clics";
+        created: "Made", "Angelegt", "Creado";
+        select: "Select {}", "{} auswählen", "Seleccionar {}";
+        select_all: "Select all on this page", "Alle dieser Seite auswählen", "Seleccionar toda la página";
+        with_selected: "With the selected ones:", "Mit den ausgewählten:", "Con los seleccionados:";
+        delete_selected: "Delete", "Löschen", "Eliminar";
+        restore_selected: "Restore", "Wiederherstellen", "Restaurar";
+        tag_selected: "Add tag", "Schlagwort hinzufügen", "Añadir etiqueta";
+        untag_selected: "Remove tag", "Schlagwort entfernen", "Quitar etiqueta";
+        many_done: "{} links were changed.", "{} Links wurden geändert.", "Se cambiaron {} enlaces.";
+        many_failed: "{} could not be changed.", "{} konnten nicht geändert werden.", "No se pudieron cambiar {}.";
+        empty: "There is nothing here yet.", "Hier ist noch nichts.", "Aquí no hay nada todavía.";
+        nothing_found: "Nothing matches. Try fewer letters or another filter.", "Nichts passt. Versuche weniger Buchstaben oder einen anderen Filter.", "Nada coincide. Prueba con menos letras u otro filtro.";
+        first_one: "Make the first link", "Den ersten Link anlegen", "Crear el primer enlace";
+        export: "Export", "Exportieren", "Exportar";
+        long_url: "The long address", "Die lange Adresse", "La dirección larga";
+        code: "Own code (empty: made for you)", "Eigener Code (leer: wird erzeugt)", "Código propio (vacío: se genera)";
+        code_hint: "3 to 64 letters, digits, _ and -", "3 bis 64 Buchstaben, Ziffern, _ und -", "De 3 a 64 letras, cifras, _ y -";
+        link_title: "Title", "Titel", "Título";
+        expires: "Expires (UTC, empty: never)", "Läuft ab (UTC, leer: nie)", "Caduca (UTC, vacío: nunca)";
+        hit_limit: "Clicks a month (empty: the usual limit, 0: any number)", "Klicks im Monat (leer: übliche Grenze, 0: beliebig viele)", "Clics al mes (vacío: el límite habitual, 0: sin límite)";
+        redirect_status: "Kind of redirect", "Art der Weiterleitung", "Tipo de redirección";
+        status_302: "302, temporary (counts every click)", "302, vorübergehend (zählt jeden Klick)", "302, temporal (cuenta cada clic)";
+        status_301: "301, permanent (browsers remember it)", "301, dauerhaft (Browser merken sie sich)", "301, permanente (los navegadores la recuerdan)";
+        status_307: "307, temporary, keeps the method", "307, vorübergehend, behält die Methode", "307, temporal, conserva el método";
+        status_308: "308, permanent, keeps the method", "308, dauerhaft, behält die Methode", "308, permanente, conserva el método";
+        as_workspace: "as the workspace does", "wie der Arbeitsbereich", "como el espacio";
+        make: "Make the link", "Link anlegen", "Crear el enlace";
+        made: "The link is there.", "Der Link ist da.", "El enlace está listo.";
+        existed: "This link existed already.", "Diesen Link gab es schon.", "Este enlace ya existía.";
+        edit: "Edit", "Bearbeiten", "Editar";
+        edit_title: "Edit {}", "{} bearbeiten", "Editar {}";
+        bulk_title: "Many links at once", "Viele Links auf einmal", "Muchos enlaces a la vez";
+        bulk_field: "One address a line, up to 1,000", "Eine Adresse pro Zeile, bis zu 1.000", "Una dirección por línea, hasta 1.000";
+        bulk_hint: "After an address you may add a code of your own, with a space between.", "Hinter einer Adresse kann ein eigener Code stehen, durch ein Leerzeichen getrennt.", "Tras una dirección puede ir un código propio, separado por un espacio.";
+        bulk_make: "Make the links", "Links anlegen", "Crear los enlaces";
+        bulk_progress: "Progress", "Fortschritt", "Progreso";
+        bulk_done: "{} links", "{} Links", "{} enlaces";
+        bulk_refused: "{} refused", "{} abgelehnt", "{} rechazados";
+        line: "Line", "Zeile", "Línea";
+        result: "Result", "Ergebnis", "Resultado";
+        is_new: "new", "neu", "nuevo";
+        is_old: "existed", "gab es schon", "ya existía";
+        was_deleted: "{} is deleted.", "{} ist gelöscht.", "{} está eliminado.";
+        was_restored: "{} is back.", "{} ist wieder da.", "{} ha vuelto.";
+        all_of_main: "Links of everybody", "Links von allen", "Enlaces de todos";
+    }
+}

@@ -1,0 +1,77 @@
+//! The account and the administration in a browser.
+
+use super::browser::Browser;
+use super::stage::Stage;
+use crate::people::PASSWORD;
+
+async fn log_in(browser: &Browser, name: &str, password: &str) {
+    browser.go("/login").await;
+    browser.fill("#email", &crate::people::email(name)).await;
+    browser.fill("#password", password).await;
+    browser.click("main form button").await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn one_registers_logs_out_and_in_changes_the_password_makes_a_key_and_leaves() {
+    let stage = Stage::start().await;
+    let browser = Browser::open(&stage.base()).await;
+    browser.register("ada").await;
+    browser.click("header form button").await;
+    browser.until("location.pathname === '/'").await;
+    browser.go("/app/account").await;
+    browser.at("/login?next=").await;
+    log_in(&browser, "ada", "not-the-password").await;
+    browser.read("The email address or the password is wrong.").await;
+    log_in(&browser, "ada", PASSWORD).await;
+    browser.at("/app/w/main").await;
+
+    browser.go("/app/account").await;
+    browser.read("this browser").await;
+    browser.fill("#current", "not-the-password").await;
+    browser.fill("#new", "another-password-42").await;
+    browser.click("form[action$=password] button").await;
+    browser.read("The password is wrong.").await;
+    browser.fill("#current", PASSWORD).await;
+    browser.fill("#new", "another-password-42").await;
+    browser.click("form[action$=password] button").await;
+    browser.read("The password is changed.").await;
+
+    browser.fill("#key-name", "laptop").await;
+    browser.click("form[action='/app/keys'] button").await;
+    let secret = browser.see(".secret").await.text().await.unwrap();
+    stage.http().bearer(&secret).get("/api/v1/me").await.expect(200);
+    browser.click("form[action='/app/keys/revoke'] button").await;
+    browser.read("The key is taken back.").await;
+    stage.http().bearer(&secret).get("/api/v1/me").await.expect(401);
+
+    browser.fill("#confirm", "another-password-42").await;
+    browser.click("form[action$=delete] button").await;
+    browser.read("The account is deleted.").await;
+    log_in(&browser, "ada", "another-password-42").await;
+    browser.read("The email address or the password is wrong.").await;
+    browser.close().await;
+    stage.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_administrator_sees_the_server_and_locks_somebody_out() {
+    let stage = Stage::start().await;
+    stage.administrator("root").await;
+    let eve = stage.sign_up("eve").await;
+    eve.get("/app/account").await.expect(200);
+    let browser = Browser::open(&stage.base()).await;
+    log_in(&browser, "root", PASSWORD).await;
+    browser.at("/app/w/main").await;
+    browser.go("/app/admin").await;
+    for text in ["This instance", "SQLite, answers in", "eve@example.com", "administrator"] {
+        browser.read(text).await;
+    }
+    browser.click("button[value=disable]").await;
+    browser.see("button[value=enable]").await;
+    eve.get("/app/account").await.expect(303);
+    browser.click("button[value=enable]").await;
+    browser.see("button[value=disable]").await;
+    eve.get("/app/account").await.expect(200);
+    browser.close().await;
+    stage.stop().await;
+}

@@ -1,0 +1,113 @@
+//! The security headers of every route, as a snapshot: `headers.txt` beside this file. After a
+//! change that is meant, `UPDATE_DOCS=1 ./scripts/test headers` writes it anew.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+
+use serde_json::json;
+
+use super::stage::Stage;
+use crate::harness::http::Http;
+
+/// Headers that say what a browser may do with an answer.
+const SHOWN: [&str; 9] = [
+    "cache-control",
+    "content-security-policy",
+    "content-type",
+    "cross-origin-opener-policy",
+    "cross-origin-resource-policy",
+    "permissions-policy",
+    "referrer-policy",
+    "strict-transport-security",
+    "x-content-type-options",
+];
+
+/// Every page, and one route of each other kind.
+const ROUTES: &[&str] = &[
+    "/",
+    "/login",
+    "/register",
+    "/robots.txt",
+    "/app",
+    "/app/account",
+    "/app/admin",
+    "/app/workspaces",
+    "/app/w/main",
+    "/app/w/main/new",
+    "/app/w/main/bulk",
+    "/app/w/main/export.csv",
+    "/app/w/main/export.json",
+    "/app/w/main/l/promo",
+    "/app/w/main/l/promo/edit",
+    "/app/w/main/l/promo/qr",
+    "/app/w/main/l/promo/qr?format=png",
+    "/app/w/acme/settings",
+    "/app/nothing",
+    "/api/docs",
+    "/api/openapi.json",
+    "/api/v1/stats",
+    "/api/v1/me",
+    "/api/v1/nothing",
+    "/healthz",
+    "/promo",
+    "/promo+",
+    "/no-such-code",
+    "/no-such-code+",
+];
+
+async fn headers_of(http: &Http, path: &str) -> (u16, String) {
+    let answer = http.get(path).await;
+    let mut text = String::new();
+    for name in SHOWN {
+        if let Some(value) = answer.header(name) {
+            writeln!(text, "    {name}: {value}").unwrap();
+        }
+    }
+    (answer.status, text)
+}
+
+#[tokio::test]
+async fn every_route_says_what_a_browser_may_do_with_it() {
+    let settings = [("KURZ_PUBLIC_URL", "https://kurz.example")];
+    let stage = Stage::with(crate::harness::instance::Kind::Sqlite, &settings).await;
+    stage.administrator("root").await;
+    let token = stage.log_in("root").await;
+    token.post("/api/v1/workspaces", &json!({ "id": "acme" })).await.expect(201);
+    let link = json!({ "original_url": "https://example.com", "custom_code": "promo" });
+    stage.link(&token, "main", &link).await;
+    let fields = [("email", "root@example.com"), ("password", crate::people::PASSWORD)];
+    let answer = super::stage::post(&stage.visitor(), "/login", &fields).await.expect(303);
+    let root = stage.visitor().with(reqwest::header::COOKIE, &super::stage::cookie(&answer));
+
+    // Routes that answer alike stand together.
+    let mut kinds: BTreeMap<String, Vec<String>> = BTreeMap::new();
+    let mut note = async |http: &Http, path: &str, whom: &str| {
+        let (status, headers) = headers_of(http, path).await;
+        kinds.entry(headers).or_default().push(format!("{status} {path}{whom}"));
+    };
+    for path in ROUTES {
+        note(&root, path, "").await;
+    }
+    note(&stage.http(), "/app/w/main", " (a stranger)").await;
+    note(&stage.http(), "/no-such-code", " (no browser)").await;
+    let style = root.get("/").await.text();
+    let style = style.split("stylesheet\" href=\"").nth(1).unwrap().split('"').next().unwrap();
+    let (status, headers) = headers_of(&root, style).await;
+    kinds.entry(headers).or_default().push(format!("{status} /assets/style-….css"));
+
+    let mut kinds: Vec<(Vec<String>, String)> =
+        kinds.into_iter().map(|(headers, routes)| (routes, headers)).collect();
+    kinds.sort();
+    let mut text = String::new();
+    for (routes, headers) in kinds {
+        writeln!(text, "{}\n{headers}", routes.join("\n")).unwrap();
+    }
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/it/web/headers.txt");
+    #[expect(clippy::disallowed_methods, reason = "a switch of the tests, not a setting")]
+    if std::env::var_os("UPDATE_DOCS").is_some() {
+        std::fs::write(path, &text).unwrap();
+    }
+    let written = std::fs::read_to_string(path).unwrap_or_default();
+    assert_eq!(written, text, "if this is meant, run UPDATE_DOCS=1 ./scripts/test headers");
+    stage.stop().await;
+}
