@@ -80,6 +80,10 @@ fn statements(dialect: &Dialect, many: u64, few: u64) -> String {
             month_hits, shelf)
         select id, 1 + (id * 7919) % 100003, 0.1, 1790000000000, 24320, 1, shelf from links
             where id % 3 = 0;
+        insert into link_tags (workspace, tag, link_id)
+            select 'main', 'rare', id from links where id % 1000 = 0;
+        insert into link_tags (workspace, tag, link_id)
+            select 'main', 'common', id from links where id % 10 = 0;
         update counters set next = {all} + 1 where name = 'link';"
     )
 }

@@ -110,6 +110,8 @@ async fn measure(kind: &str, store: &fill::Store) {
     row(kind, "search by prefix of the title", &many, title).await;
     let common = |at: usize| format!("{base}?q={:x}&sort=-redirect_count", at % 16);
     row(kind, "search by one letter, sorted by clicks", &many, common).await;
+    row(kind, "a tag of one in a thousand", &many, |_| format!("{base}?tag=rare")).await;
+    row(kind, "a tag of one in ten", &many, |_| format!("{base}?tag=common")).await;
     row(kind, "a list of 1000 beside it, search", &few, |at| format!("{base}?q={}", prefix(at)))
         .await;
     program.shutdown().await.expect("nothing is under way");

@@ -87,6 +87,13 @@ impl App {
         if by_beginning && let Some(Search::Holds(text)) = query.search {
             query.search = Some(Search::Begins(beginning(&text)));
         }
+        if let Some(tag) = query.tag.as_deref()
+            && query.search.is_none()
+            && query.shelf != Shelf::Main
+        {
+            let carry = self.parts.store.count_tagged(&query.shelf, tag, SHORT + 1).await?;
+            query.by_tag = carry <= SHORT;
+        }
         let page = query.most;
         // One more than asked for tells whether there is a next page.
         let query = ListQuery { most: page + 1, ..query };
@@ -167,6 +174,7 @@ fn read_filter(shelf: Shelf, filter: &LinkFilter) -> Result<ListQuery, AppError>
         status,
         strategy,
         tag: text("tag", &filter.tag)?,
+        by_tag: false,
         search: text("q", &filter.search)?.map(Search::Holds),
         sort,
         after: after.transpose()?,

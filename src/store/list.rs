@@ -4,12 +4,11 @@
 //! A list is a shelf (a workspace's links, or somebody's own in `main`), which has indexes for its
 //! sorts and searches, or all of `main`, for those who may see that.
 
-use crate::account::UserId;
 use crate::clock::Timestamp;
-use crate::code::WorkspaceId;
-use crate::link::{Link, LinkId, Status, Strategy};
+use crate::link::{Link, Status, Strategy};
 use crate::store::driver::{Sql, statements};
 use crate::store::links::{link_columns, link_tables, read_link};
+use crate::store::shelf::{Position, Search, Shelf, Sort, SortKey};
 use crate::store::value::Value;
 use crate::store::{Error, Store};
 
@@ -19,6 +18,17 @@ macro_rules! filters {
         filters!("$2", "$3", "$4", "$5")
     };
     ($status:literal, $now:literal, $strategy:literal, $tag:literal) => {
+        concat!(
+            filters!($status, $now, $strategy),
+            " and (cast(",
+            $tag,
+            " as text) is null or exists (select 1 from link_tags t
+                where t.workspace = l.workspace and t.tag = ",
+            $tag,
+            " and t.link_id = l.id))"
+        )
+    };
+    ($status:literal, $now:literal, $strategy:literal) => {
         concat!(
             "l.purged_at is null
             and case cast(",
@@ -38,13 +48,7 @@ macro_rules! filters {
             $strategy,
             " as text) is null or l.strategy = ",
             $strategy,
-            ")
-            and (cast(",
-            $tag,
-            " as text) is null or exists (select 1 from link_tags t
-                where t.workspace = l.workspace and t.tag = ",
-            $tag,
-            " and t.link_id = l.id))"
+            ")"
         )
     };
 }
@@ -130,6 +134,28 @@ macro_rules! page {
     (shelf $key:literal, $after:literal, $direction:literal) => {
         page!("l.shelf", $key, $after, $direction)
     };
+    (tagged $key:literal, $after:literal, $direction:literal) => {
+        // The list is compared in a way that no index serves: the tag's own index is to be used.
+        concat!(
+            "select ",
+            link_columns!(),
+            link_tables!(),
+            "where l.id in (select link_id from link_tags where workspace = $1 and tag = $2)
+                and l.shelf || '' = $3 and ",
+            filters!("$4", "$5", "$6"),
+            " and (",
+            $key,
+            ", l.id) ",
+            $after,
+            " ($7, $8) order by ",
+            $key,
+            " ",
+            $direction,
+            ", l.id ",
+            $direction,
+            " limit $9"
+        )
+    };
     (found $key:literal, $after:literal, $direction:literal) => {
         // Not by the list: what was found is all in it, and is to be read by its number.
         concat!(
@@ -189,6 +215,16 @@ statements! {
     FOUND_MOST_REDIRECTS = page!(found "coalesce(s.redirect_count, 0)", "<", "desc");
     FOUND_BY_CODE = page!(found "l.code", ">", "asc");
     FOUND_BY_CODE_BACKWARDS = page!(found "l.code", "<", "desc");
+    TAGGED_OLDEST = page!(tagged "l.created_at", ">", "asc");
+    TAGGED_NEWEST = page!(tagged "l.created_at", "<", "desc");
+    TAGGED_LEAST_RECENTLY_CHANGED = page!(tagged "l.updated_at", ">", "asc");
+    TAGGED_LAST_CHANGED = page!(tagged "l.updated_at", "<", "desc");
+    TAGGED_FEWEST_REDIRECTS = page!(tagged "coalesce(s.redirect_count, 0)", ">", "asc");
+    TAGGED_MOST_REDIRECTS = page!(tagged "coalesce(s.redirect_count, 0)", "<", "desc");
+    TAGGED_BY_CODE = page!(tagged "l.code", ">", "asc");
+    TAGGED_BY_CODE_BACKWARDS = page!(tagged "l.code", "<", "desc");
+    COUNT_TAG = "select count(*) from (select 1 from link_tags
+        where workspace = $1 and tag = $2 limit $3) t";
     /// No more of them than it is asked about.
     COUNT = "select count(*) from (select 1 from links
         where shelf = $1 and purged_at is null limit $2) t";
@@ -200,68 +236,6 @@ const FOUND: i64 = 500;
 const AFTER_ALL: &str = "\u{10ffff}";
 /// A link that was never followed stands behind all that were, by when it was made.
 const NEVER: i64 = 1 << 62;
-
-/// What a list is sorted by.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum SortKey {
-    /// When the link was made.
-    Created,
-    /// When it was last changed.
-    Updated,
-    /// How often it was followed.
-    Redirects,
-    /// Its code.
-    Code,
-}
-
-/// A sort: by what, and in which direction.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Sort {
-    /// By what.
-    pub key: SortKey,
-    /// From the largest down.
-    pub descending: bool,
-}
-
-/// A place in a sorted list: the sort's value of a link, and its number.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Position {
-    /// In a list sorted by a number or a time.
-    Number(i64, LinkId),
-    /// In a list sorted by code.
-    Text(String, LinkId),
-}
-
-/// Which links a list holds.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Shelf {
-    /// All of a workspace.
-    Workspace(WorkspaceId),
-    /// Somebody's own in `main`.
-    Own(UserId),
-    /// All of `main`, whosoever they are.
-    Main,
-}
-
-impl Shelf {
-    /// As the column says it; of `Main`, the workspace.
-    fn key(&self) -> String {
-        match self {
-            Self::Workspace(workspace) => workspace.to_string(),
-            Self::Own(owner) => format!("main/{owner}"),
-            Self::Main => "main".to_owned(),
-        }
-    }
-}
-
-/// What a search looks for, in any case of the letters A to Z.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Search {
-    /// Text that code, title or target holds. Looks at every link.
-    Holds(String),
-    /// Text that code, title or host begins with. Uses indexes, and finds a bounded number.
-    Begins(String),
-}
 
 /// The eight sorts of one kind of list, in the order of [`Sort::place`].
 type Sorts = [Sql; 8];
@@ -297,6 +271,17 @@ const BY_BEGINNING: Sorts = [
     FOUND_BY_CODE_BACKWARDS,
 ];
 
+const BY_TAG: Sorts = [
+    TAGGED_OLDEST,
+    TAGGED_NEWEST,
+    TAGGED_LEAST_RECENTLY_CHANGED,
+    TAGGED_LAST_CHANGED,
+    TAGGED_FEWEST_REDIRECTS,
+    TAGGED_MOST_REDIRECTS,
+    TAGGED_BY_CODE,
+    TAGGED_BY_CODE_BACKWARDS,
+];
+
 impl Sort {
     fn statement(self, sorts: &Sorts) -> Sql {
         let [oldest, newest, least_recent, last, fewest, most, forwards, backwards] = *sorts;
@@ -309,16 +294,6 @@ impl Sort {
             (SortKey::Redirects, true) => most,
             (SortKey::Code, false) => forwards,
             (SortKey::Code, true) => backwards,
-        }
-    }
-
-    /// Before the first link of any list.
-    fn start(self) -> Position {
-        // `~` comes after every character of a code.
-        let (number, text) = if self.descending { (i64::MAX, "~") } else { (i64::MIN, "") };
-        match self.key {
-            SortKey::Code => Position::Text(text.to_owned(), LinkId(number)),
-            _ => Position::Number(number, LinkId(number)),
         }
     }
 }
@@ -334,6 +309,9 @@ pub struct ListQuery {
     pub strategy: Option<Strategy>,
     /// A tag they carry.
     pub tag: Option<String>,
+    /// Whether to go by the tag's index: right where few carry it. Not with a search, and not for
+    /// all of `main`.
+    pub by_tag: bool,
     /// What to look for.
     pub search: Option<Search>,
     /// The order.
@@ -362,12 +340,16 @@ impl ListQuery {
     fn is_ranked(&self) -> bool {
         let most_first = Sort { key: SortKey::Redirects, descending: true };
         let by_index = !matches!(self.search, Some(Search::Begins(_)));
-        self.sort == most_first && self.shelf != Shelf::Main && by_index
+        self.sort == most_first && self.shelf != Shelf::Main && by_index && !self.by_tag
     }
 
     /// The parameters of a statement.
     fn params(&self, now: Timestamp, after: Position, most: i64) -> Vec<Value<'_>> {
-        let mut params = vec![Value::owned(self.shelf.key())];
+        let mut params = Vec::with_capacity(11);
+        if self.by_tag {
+            params.extend([Value::text(self.shelf.workspace()), self.tag.as_deref().into()]);
+        }
+        params.push(Value::owned(self.shelf.key()));
         if let Some(Search::Begins(text)) = &self.search {
             let text = Value::owned(text.to_ascii_lowercase());
             params.extend([text, Value::text(AFTER_ALL), Value::Int(FOUND)]);
@@ -376,12 +358,14 @@ impl ListQuery {
             self.status.map(Status::as_str).into(),
             now.into(),
             self.strategy.map(Strategy::as_str).into(),
-            self.tag.as_deref().into(),
         ]);
-        match &self.search {
-            None => params.push(Value::Null),
-            Some(Search::Holds(text)) => params.push(Value::owned(like_pattern(text))),
-            Some(Search::Begins(_)) => {}
+        if !self.by_tag {
+            params.push(self.tag.as_deref().into());
+            match &self.search {
+                None => params.push(Value::Null),
+                Some(Search::Holds(text)) => params.push(Value::owned(like_pattern(text))),
+                Some(Search::Begins(_)) => {}
+            }
         }
         let (value, id) = match after {
             Position::Number(number, id) => (Value::Int(number), id),
@@ -400,6 +384,7 @@ impl Store {
         }
         let sorts = match (&query.shelf, &query.search) {
             (Shelf::Main, _) => &ALL,
+            _ if query.by_tag => &BY_TAG,
             (_, Some(Search::Begins(_))) => &BY_BEGINNING,
             _ => &SHELF,
         };
@@ -430,6 +415,12 @@ impl Store {
 
     async fn read_page(&self, sql: Sql, params: Vec<Value<'_>>) -> Result<Vec<Link>, Error> {
         self.db.list(sql, params).await?.iter().map(read_link).collect()
+    }
+
+    /// How many links of a list's workspace carry a tag, counted no further than `most`.
+    pub async fn count_tagged(&self, which: &Shelf, tag: &str, most: i64) -> Result<i64, Error> {
+        let params = vec![Value::text(which.workspace()), Value::text(tag), Value::Int(most)];
+        self.db.list(COUNT_TAG, params).await?.first().map_or(Ok(0), |row| row.int(0))
     }
 
     /// How many links a list holds, counted no further than `most`.

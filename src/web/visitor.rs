@@ -21,7 +21,7 @@ pub(super) struct Visitor {
     /// The browser that is signed in, if it is.
     pub(super) browser: Option<Browser>,
     pub(super) language: Language,
-    /// The path and query of the page.
+    /// The path and query of the page, to come back to.
     pub(super) path: String,
 }
 
@@ -49,7 +49,10 @@ impl FromRequestParts<Arc<App>> for Visitor {
             None if app.policy().open => Caller::Open,
             None => Caller::Anonymous,
         };
-        let path = parts.uri.path_and_query().map_or("/", |path| path.as_str()).to_owned();
+        // What only takes forms cannot be come back to.
+        let form = parts.method != Method::GET && parts.uri.path().starts_with("/app");
+        let path = parts.uri.path_and_query().map_or("/", |path| path.as_str());
+        let path = if form { "/app".to_owned() } else { path.to_owned() };
         Ok(Self { caller, browser, language: language(&parts.headers), path })
     }
 }

@@ -67,6 +67,7 @@ async fn lists_are_searched_sorted_and_paged(kind: Kind) {
             json!({
                 "original_url": format!("https://host{}.example/{at}", at % 10),
                 "custom_code": format!("code-{at:03}"), "title": format!("Number {at}"),
+                "tags": if at % 2 == 0 { json!(["even", "all"]) } else { json!(["all"]) },
             })
         })
         .collect();
@@ -115,6 +116,16 @@ async fn lists_are_searched_sorted_and_paged(kind: Kind) {
     assert_eq!(walk("/app/w/main?q=ode-11").await.len(), 10, "a short list is searched everywhere");
     assert_eq!(walk("/app/w/main?q=HOST3").await.len(), 12);
     assert_eq!(walk("/app/w/main?strategy=random").await.len(), 0);
+    let even = walk("/app/w/main?tag=even&sort=-redirect_count").await;
+    assert_eq!(even[..2], ["code-100", "code-042"]);
+    for sort in ["-redirect_count", "-created_at", "created_at"] {
+        let mut even = walk(&format!("/app/w/main?tag=even&sort={sort}")).await;
+        even.sort();
+        even.dedup();
+        assert_eq!(even.len(), 60, "each once by {sort}");
+    }
+    assert_eq!(walk("/app/w/main?tag=all&q=ode-11").await.len(), 10);
+    assert_eq!(walk("/app/w/main?tag=none").await.len(), 0);
     stage.stop().await;
 }
 
