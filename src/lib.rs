@@ -9,6 +9,7 @@
 //! | [`clock`], [`entropy`] | the only readers of time and randomness | nothing |
 //! | [`config`] | every setting: default, bounds, words | `code`, `account` |
 //! | [`store`] | the only SQL: SQLite and PostgreSQL | `code`, `link`, `account`, `config` |
+//! | [`redis`], [`fleet`] | Redis; what instances say to each other | `store`, `config` |
 //! | [`ledger`], [`record`] | quotas; redirects on their way to the store | `store`, `link` |
 //! | [`cache`] | links and hosts in memory | `store`, `record` |
 //! | [`redirect`] | the data plane: address → answer | `cache`, `record`, `link`; never `store` |
@@ -31,12 +32,14 @@ pub mod config;
 pub mod dialects;
 pub mod egress;
 pub mod entropy;
+pub mod fleet;
 pub mod jobs;
 pub mod ledger;
 pub mod link;
 mod problem;
 pub mod record;
 pub mod redirect;
+pub mod redis;
 pub mod server;
 pub mod store;
 pub mod web;

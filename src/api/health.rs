@@ -24,6 +24,10 @@ pub(crate) struct Readiness {
 pub(crate) struct Checks {
     /// The database.
     store: String,
+    /// Redis, if there is one. Without it the server goes on: limited links from what each
+    /// instance holds, and changes reach the others through the database.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    redis: Option<String>,
 }
 
 /// Alive: says so as long as the process answers at all.
@@ -45,6 +49,10 @@ pub(crate) async fn readyz(State(app): State<Arc<App>>) -> Response {
         // The reason in full is in the log: it may name servers.
         Err(_) => (false, "the database does not answer".to_owned()),
     };
+    let redis = app.redis_answers().map(|answers| {
+        let word = if answers { "ok" } else { "Redis does not answer" };
+        word.to_owned()
+    });
     let status = if ready { StatusCode::OK } else { StatusCode::SERVICE_UNAVAILABLE };
-    (status, axum::Json(Readiness { ready, checks: Checks { store } })).into_response()
+    (status, axum::Json(Readiness { ready, checks: Checks { store, redis } })).into_response()
 }

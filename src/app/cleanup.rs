@@ -72,7 +72,8 @@ impl App {
     ) -> Result<Option<Cleaned>, AppError> {
         let store = &self.parts.store;
         let now = self.parts.clock.now();
-        let taken = store.take_lock(LOCK, &self.instance, times.lock_at_most, now).await?;
+        let taken =
+            store.take_lock(LOCK, self.parts.fleet.instance(), times.lock_at_most, now).await?;
         let Some(holding) = taken else {
             metrics::counter!("kurz_lock_contention_total", "lock" => LOCK).increment(1);
             return Ok(None);

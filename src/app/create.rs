@@ -357,18 +357,6 @@ impl App {
         self.forget_address(link.workspace.as_str(), link.code.as_str());
     }
 
-    /// The same, by the link's address.
-    pub(super) fn forget_address(&self, workspace: &str, code: &str) {
-        self.parts.repeats.forget(workspace, code);
-        self.forget_visits(workspace, code);
-    }
-
-    /// Drop what redirects know about a link's addresses.
-    fn forget_visits(&self, workspace: &str, code: &str) {
-        self.parts.links.forget(code);
-        self.parts.links.forget(&format!("{workspace}/{code}"));
-    }
-
     fn results(
         &self,
         workspace: &Workspace,

@@ -3,6 +3,7 @@
 use crate::account::{Act, Caller};
 use crate::app::{App, AppError, FieldError, Missing};
 use crate::code::{WorkspaceId, canonicalise};
+use crate::fleet::Message;
 use crate::store::Host;
 
 /// Most hosts of one workspace.
@@ -29,7 +30,7 @@ impl App {
         if !self.parts.store.insert_host(&host).await? {
             return Err(AppError::HostTaken);
         }
-        self.parts.hosts.reload(&self.parts.store).await?;
+        self.hosts_changed().await?;
         Ok(host)
     }
 
@@ -45,7 +46,7 @@ impl App {
         if !self.parts.store.delete_host(&host, workspace).await? {
             return Err(AppError::NotFound(Missing::Host));
         }
-        self.parts.hosts.reload(&self.parts.store).await?;
+        self.hosts_changed().await?;
         Ok(())
     }
 
@@ -57,6 +58,12 @@ impl App {
     ) -> Result<Vec<Host>, AppError> {
         self.enter(caller, workspace, Act::Look).await?;
         Ok(self.parts.store.list_hosts(workspace).await?)
+    }
+
+    /// Read the hosts again, here and on the other instances.
+    pub(super) async fn hosts_changed(&self) -> Result<(), AppError> {
+        self.parts.fleet.say(Message::Hosts);
+        Ok(self.parts.hosts.reload(&self.parts.store).await?)
     }
 
     /// The one spelling of a host: lower case, punycode, no dot at its end.

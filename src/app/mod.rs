@@ -11,6 +11,7 @@ mod draft;
 mod edit;
 mod error;
 mod health;
+mod hear;
 mod hosts;
 mod identity;
 mod keys;
@@ -61,6 +62,7 @@ use crate::code::counter::Scrambler;
 use crate::config::PublicUrl;
 pub use crate::config::Signup;
 use crate::entropy::Entropy;
+use crate::fleet::Fleet;
 pub use crate::record::EVERY as FLUSH_EVERY;
 use crate::record::Recorder;
 pub use crate::store::{ApiKey, BrowserSession, Host, Instance, Member, User, Workspace};
@@ -101,6 +103,8 @@ pub struct Parts {
     pub repeats: Arc<Repeats>,
     /// Hosts in memory.
     pub hosts: Arc<Hosts>,
+    /// The other instances.
+    pub fleet: Arc<Fleet>,
     /// Redirects that are not written yet.
     pub recorder: Arc<Recorder>,
     /// Words that are pages, not codes.
@@ -132,8 +136,6 @@ pub struct App {
     change_ids: Numbers,
     stats: stats::Cached,
     looked_through: health::LookedThrough,
-    /// What this process calls itself where instances meet.
-    instance: String,
     /// Since when it serves.
     started_at: Timestamp,
 }
@@ -147,7 +149,6 @@ impl App {
             entropy: parts.entropy.clone(),
             passwords: Arc::clone(&parts.passwords),
         };
-        let instance = instance_name(&parts.entropy);
         let started_at = parts.clock.now();
         let app = Self {
             parts,
@@ -155,7 +156,6 @@ impl App {
             known: identity::Known::default(),
             seats: seats::Seats::default(),
             sessions: sessions::KnownSessions::default(),
-            instance,
             started_at,
             looked_through: health::LookedThrough::default(),
             link_ids: Numbers::new("link", 10_000),
@@ -185,6 +185,16 @@ impl App {
         Ok(())
     }
 
+    /// Whether Redis answers; `None` when there is none to answer.
+    pub fn redis_answers(&self) -> Option<bool> {
+        self.parts.fleet.redis_answers()
+    }
+
+    /// Keep connections to the store open though nobody needs them at the moment.
+    pub async fn tend_store(&self) {
+        self.parts.store.tend().await;
+    }
+
     /// Links in memory and about how many bytes they take.
     pub fn cache_size(&self) -> (usize, u64) {
         self.parts.links.size()
@@ -207,6 +217,16 @@ impl App {
         Ok(self.parts.recorder.flush(&self.parts.store, now, true).await?)
     }
 
+    /// Once nobody redirects any more: add all redirects to the tables, and give back what is held in
+    /// reserve.
+    pub async fn wind_up(&self) -> Result<(), AppError> {
+        let flushed = self.flush_all().await;
+        if let Some(ledger) = self.parts.recorder.ledger() {
+            ledger.give_back().await;
+        }
+        flushed
+    }
+
     /// Add redirects to the tables that processes which are no more left in the log. Where others
     /// may be at work, those that have been silent for `idle` are taken for such; where nobody
     /// can be, that is for the start alone, to leave nothing.
@@ -222,11 +242,4 @@ impl App {
         }
         Ok(())
     }
-}
-
-/// A name that no other process has, with a part that people can look for.
-fn instance_name(entropy: &Entropy) -> String {
-    let mut bytes = [0; 8];
-    entropy.fill(&mut bytes);
-    format!("{}-{:016x}", std::process::id(), u64::from_be_bytes(bytes))
 }

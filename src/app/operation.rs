@@ -88,7 +88,7 @@ impl App {
             totals: self.stats().await?,
             jobs: jobs.collect(),
             instances: self.parts.store.list_instances(INSTANCES).await?,
-            instance: self.instance.clone(),
+            instance: self.parts.fleet.instance().to_owned(),
             store: self.parts.store.kind(),
             store_ms,
             cached_links,
@@ -102,7 +102,7 @@ impl App {
     pub async fn note_presence(&self) -> Result<(), AppError> {
         let now = self.parts.clock.now();
         let this = Instance {
-            name: self.instance.clone(),
+            name: self.parts.fleet.instance().to_owned(),
             version: env!("CARGO_PKG_VERSION").to_owned(),
             started_at: self.started_at,
             seen_at: now,
@@ -113,7 +113,7 @@ impl App {
 
     /// This instance ends.
     pub async fn end_presence(&self) -> Result<(), AppError> {
-        Ok(self.parts.store.drop_instance(&self.instance).await?)
+        Ok(self.parts.store.drop_instance(self.parts.fleet.instance()).await?)
     }
 
     /// A page of users whose address comes after `after`.

@@ -71,6 +71,14 @@ impl Seats {
         self.roles.retain(|(workspace, _), _| workspace != id);
     }
 
+    /// Drop everything: anything may have changed.
+    pub(super) fn clear(&self) {
+        let mut forgotten = self.forgotten.lock().unwrap_or_else(PoisonError::into_inner);
+        *forgotten += 1;
+        self.workspaces.clear();
+        self.roles.clear();
+    }
+
     fn unless_forgotten(&self, moment: u64, keep: impl FnOnce()) {
         let forgotten = self.forgotten.lock().unwrap_or_else(PoisonError::into_inner);
         if *forgotten == moment {

@@ -133,11 +133,6 @@ impl App {
         Ok(role)
     }
 
-    /// Drop what is known about a workspace and its members, since it changed.
-    pub(super) fn forget_workspace(&self, id: &WorkspaceId) {
-        self.seats.forget(id);
-    }
-
     /// What the caller may do in a workspace that they may look at.
     pub async fn rights(&self, caller: &Caller, id: &WorkspaceId) -> Result<Rights, AppError> {
         let role = self.role(caller, id, false).await?;
@@ -262,7 +257,7 @@ impl App {
         if workspace.hit_limit != limit_before {
             // The limit is in every cached link of the workspace; this is rare enough to start
             // over.
-            self.parts.links.clear();
+            self.forget_links();
         }
         Ok(self.with_hosts(workspace))
     }
@@ -282,7 +277,7 @@ impl App {
             return Err(AppError::WorkspaceInUse);
         }
         self.forget_workspace(id);
-        self.parts.hosts.reload(&self.parts.store).await?;
+        self.hosts_changed().await?;
         Ok(())
     }
 

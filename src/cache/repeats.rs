@@ -119,6 +119,15 @@ impl Repeats {
         });
     }
 
+    /// Drop everything: any link may have changed.
+    pub fn clear(&self) {
+        for lock in &self.forgotten {
+            let mut forgotten = lock.lock().unwrap_or_else(PoisonError::into_inner);
+            *forgotten = self.moment.fetch_add(1, Ordering::SeqCst) + 1;
+        }
+        self.slots.clear();
+    }
+
     /// How many links are here, and about how many bytes they take.
     pub fn size(&self) -> (usize, u64) {
         (self.slots.len(), self.slots.weight())

@@ -16,6 +16,7 @@ Examples:
   kurz serve                                         embedded SQLite, on 127.0.0.1:8080
   kurz serve --listen 0.0.0.0:80 --store sqlite:///var/lib/kurz/kurz.db
   KURZ_STORE=postgres://kurz@db/kurz kurz serve --open
+  kurz serve --store postgres://kurz@db/kurz --redis redis://cache    one of many instances
 
 Every setting is also KURZ_NAME in the environment and a line in kurz.toml; see docs/CONFIG.md.";
 
@@ -29,6 +30,9 @@ pub(super) struct Args {
     /// Where to listen [default: 127.0.0.1:8080]
     #[arg(long, value_name = "ADDRESS")]
     listen: Option<String>,
+    /// Where instances count and talk together [default: none]
+    #[arg(long, value_name = "URL")]
+    redis: Option<String>,
     #[command(flatten)]
     settings: Settings,
 }
@@ -37,6 +41,7 @@ pub(super) fn run(args: &Args) -> Result<(), Failure> {
     let mut overrides = args.settings.overrides();
     overrides.set("open", args.open.then_some("true"));
     overrides.set("listen", args.listen.as_deref());
+    overrides.set("redis", args.redis.as_deref());
     let config = settings::load(&overrides)?;
     logs::init(&config.log)?;
     raise_descriptors(config.net.max_connections);

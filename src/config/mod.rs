@@ -19,6 +19,8 @@ mod lives;
 mod log;
 mod net;
 mod public_url;
+mod redis;
+mod redis_url;
 mod rule;
 mod secret;
 mod setting;
@@ -38,8 +40,10 @@ pub use self::lives::Lives;
 pub use self::log::{Log, LogFormat};
 pub use self::net::Net;
 pub use self::public_url::PublicUrl;
+pub use self::redis::{OnOutage, RedisConfig};
+pub use self::redis_url::RedisUrl;
 pub use self::secret::Secret;
-pub use self::store::StoreConfig;
+pub use self::store::{StoreConfig, StoreTls};
 pub use self::store_url::StoreUrl;
 
 use self::given::Given;
@@ -55,6 +59,8 @@ pub struct Config {
     pub net: Net,
     /// Which database, and how it is reached.
     pub store: StoreConfig,
+    /// What instances share.
+    pub redis: RedisConfig,
     /// The key of the counter strategy.
     pub codes: Codes,
     /// What holds for every link.
@@ -105,6 +111,7 @@ impl Config {
         Ok(Self {
             net: Net::read(&given)?,
             store: StoreConfig::read(&given)?,
+            redis: RedisConfig::read(&given)?,
             codes: Codes::read(&given)?,
             links: Links::read(&given)?,
             cache: Cache::read(&given)?,
@@ -134,6 +141,7 @@ fn concerns() -> Vec<(&'static str, Vec<Setting>)> {
     vec![
         ("Network", Net::settings()),
         ("Store", StoreConfig::settings()),
+        ("Redis", RedisConfig::settings()),
         ("Codes", Codes::settings()),
         ("Links", Links::settings()),
         ("Lives of links", Lives::settings()),

@@ -87,6 +87,14 @@ pub(super) fn rule() -> Rule<StoreUrl> {
     Rule::new(Form::Text, accepts, StoreUrl::parse).hiding(|text| text.contains(['@', '=', '#']))
 }
 
+/// PostgreSQL alone.
+pub(super) fn postgres() -> Rule<StoreUrl> {
+    let parse =
+        |text: &str| StoreUrl::parse(text).filter(|url| matches!(url, StoreUrl::Postgres(_)));
+    Rule::new(Form::Text, "postgres://USER:PASSWORD@HOST/DATABASE", parse)
+        .hiding(|text| text.contains(['@', '=', '#']))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

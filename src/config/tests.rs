@@ -43,6 +43,10 @@ fn without_anything_given_the_defaults_of_the_contract_hold() {
     assert_eq!(waits.map(|wait| wait.as_secs()), [5, 10, 60, 10]);
     assert_eq!(config.store.url, StoreUrl::Sqlite(PathBuf::from("kurz.db")));
     assert_eq!((config.store.pool_size, config.store.statement_timeout.as_secs()), (10, 5));
+    assert_eq!((config.store.pool_idle, config.store.tls), (2, StoreTls::Prefer));
+    assert!(config.store.tls_ca.is_none() && config.store.replica.is_none());
+    assert!(config.redis.url.is_none());
+    assert_eq!(config.redis.on_outage, OnOutage::Share);
     assert!(config.codes.counter_salt.is_none());
     assert_eq!(u128::from(config.codes.counter_mult), DEFAULT_MULT);
     assert_eq!(config.codes.counter_scramble, Scramble::Affine);
@@ -115,7 +119,7 @@ fn every_type_of_value_can_stand_in_the_file() {
 }
 
 /// A value that each setting refuses; a setting that is missing here fails the test below.
-const BAD: [(&str, &str); 37] = [
+const BAD: [(&str, &str); 43] = [
     ("listen", "localhost"),
     ("admin_listen", "on"),
     ("public_url", "https://kurz.example/go"),
@@ -131,6 +135,12 @@ const BAD: [(&str, &str); 37] = [
     ("limits", "maybe"),
     ("store", "sqlite::memory:"),
     ("pool_size", "1001"),
+    ("pool_idle", "1001"),
+    ("store_tls", "on"),
+    ("tls_ca", ""),
+    ("replica", "sqlite://kurz.db"),
+    ("redis", "http://cache:6379"),
+    ("quota_on_outage", "allow"),
     ("statement_timeout", "1.5s"),
     ("counter_salt", ""),
     ("counter_mult", "62"),
@@ -270,6 +280,13 @@ fn nothing_printed_shows_a_secret() {
     assert!(!sentence(&[("KURZ_COUNTER_SALT", &long)], None).contains("hunter2"));
     let bad = [("KURZ_STORE", "mysql://me:hunter2@db/kurz")];
     assert!(!sentence(&bad, None).contains("hunter2"));
+    for name in ["KURZ_REDIS", "KURZ_REPLICA"] {
+        let url = if name == "KURZ_REDIS" { "redis" } else { "postgres" };
+        let good = [(name, &*format!("{url}://me:hunter2@db:1/1"))];
+        assert!(!format!("{:?}", load(&good, None).unwrap()).contains("hunter2"));
+        assert!(!sentence(&[(name, "ftp://me:hunter2@db")], None).contains("hunter2"));
+    }
+    assert!(load(&[("KURZ_REDIS", "")], None).unwrap().redis.url.is_none());
     let bad = [("KURZ_STORE", "host=db password=hunter2")];
     assert!(!sentence(&bad, None).contains("hunter2"));
     let bad = [("KURZ_PUBLIC_URL", "https://me:hunter2@kurz.example")];

@@ -4,3 +4,4 @@ pub mod cleanup;
 pub mod flush;
 pub mod health;
 pub mod presence;
+pub mod tend;

@@ -26,6 +26,7 @@ pub(super) const CATALOGUE: &[Entry] = &[
     ("code-taken", 409, "The custom code leads elsewhere, or once did: choose another one."),
     ("content-type-unsupported", 415, "A request with a cookie has the content type that `detail` names."),
     ("csrf", 403, "A request with a cookie did not come from one of the server's own pages."),
+    ("counters-unavailable", 503, "Redis is away, and what this instance may serve of a limited link is used up; try again after `Retry-After` seconds."),
     ("cursor-invalid", 422, "The cursor is not one that this list gave: leave it out to start over."),
     ("email-invalid", 422, "An email address is at most 254 bytes, with one @, and no spaces or control characters."),
     ("email-taken", 409, "An account with this email address exists already."),

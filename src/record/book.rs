@@ -23,8 +23,6 @@ const FEW: usize = 2_000;
 const PART: usize = 1_000;
 /// Tallies that may wait in the log, and in memory. More are added at once.
 const MOST: usize = 150_000;
-/// How long tallies may wait in the log while there is no time for them.
-const LONGEST: Duration = Duration::from_secs(30);
 
 /// Something to write.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -62,9 +60,16 @@ pub(super) struct Book {
     seq: i64,
     /// How many times something was sent.
     turn: i64,
+    /// How long tallies may wait in the log while there is no time for them.
+    longest: Duration,
 }
 
 impl Book {
+    /// An empty one, whose tallies wait in the log for at most `longest`.
+    pub(super) fn new(longest: Duration) -> Self {
+        Self { longest, ..Self::default() }
+    }
+
     /// Take in tallies, sorted. Nothing is also something: it means that there is time.
     pub(super) fn take_in(&mut self, tallies: Vec<Tally>) {
         self.calm = tallies.len() <= FEW;
@@ -99,7 +104,7 @@ impl Book {
             return Some(Task::Settle);
         }
         let since = self.logged_since?;
-        let due = all || self.calm || self.logged.len() >= MOST || since.plus(LONGEST) <= now;
+        let due = all || self.calm || self.logged.len() >= MOST || since.plus(self.longest) <= now;
         due.then_some(Task::Cut)
     }
 
@@ -177,6 +182,8 @@ mod tests {
     use crate::link::{Hour, LinkId};
     use proptest::prelude::*;
     use std::collections::BTreeMap;
+
+    const LONGEST: Duration = Duration::from_secs(30);
 
     /// What a store makes of the tasks: sums in tables, rows in a log, numbers that are taken once.
     #[derive(Default)]
@@ -308,7 +315,7 @@ mod tests {
         fn every_visit_counts_once_whatever_fails(
             events in prop::collection::vec(any_event(), 1..40),
         ) {
-            let (mut book, mut shelf) = (Book::default(), Shelf::default());
+            let (mut book, mut shelf) = (Book::new(LONGEST), Shelf::default());
             let mut expected: BTreeMap<i64, u64> = BTreeMap::new();
             for event in events {
                 match event {
@@ -340,7 +347,7 @@ mod tests {
 
     #[test]
     fn many_wait_in_the_log_until_there_is_time() {
-        let (mut book, mut shelf) = (Book::default(), Shelf::default());
+        let (mut book, mut shelf) = (Book::new(LONGEST), Shelf::default());
         book.take_in(clicks(0, FEW));
         assert_eq!(book.plan(Timestamp::from_ms(0), false), Some(Task::Add));
         step(&mut book, &mut shelf, Fate::Done, false);

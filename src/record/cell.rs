@@ -1,6 +1,8 @@
 //! What memory knows of one link's hits: its quota, and how much of it is written.
 
-use crate::ledger::Quota;
+use std::sync::Arc;
+
+use crate::ledger::{Quota, Reservation};
 use crate::link::{LinkId, Month};
 
 /// The counters of one link. There is never more than one cell for a link at a time.
@@ -8,14 +10,22 @@ use crate::link::{LinkId, Month};
 pub struct Cell {
     link: LinkId,
     quota: Quota,
+    /// What this instance holds of it, where instances count together.
+    reservation: Option<Arc<Reservation>>,
     /// The part of the quota's hits that the store knows of. Only the writer changes it.
     written: Quota,
 }
 
 impl Cell {
     /// Go on from what the store says.
-    pub(super) fn new(link: LinkId, month: Month, month_hits: i64) -> Self {
-        Self { link, quota: Quota::new(month, month_hits), written: Quota::new(month, month_hits) }
+    pub(super) fn new(
+        link: LinkId,
+        month: Month,
+        month_hits: i64,
+        reservation: Option<Arc<Reservation>>,
+    ) -> Self {
+        let (quota, written) = (Quota::new(month, month_hits), Quota::new(month, month_hits));
+        Self { link, quota, reservation, written }
     }
 
     /// Whose counters these are.
@@ -30,6 +40,11 @@ impl Cell {
     /// The hits of the link in a month.
     pub fn quota(&self) -> &Quota {
         &self.quota
+    }
+
+    /// What this instance holds of the link's hits; `None` where it counts alone.
+    pub fn reservation(&self) -> Option<&Arc<Reservation>> {
+        self.reservation.as_ref()
     }
 
     /// Whether the store knows all of it.

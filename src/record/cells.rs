@@ -11,6 +11,7 @@ use std::hash::{Hash, Hasher};
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use crate::ledger::Reservation;
 use crate::link::{LinkId, Month, Tally};
 use crate::record::Cell;
 
@@ -78,6 +79,7 @@ impl Cells {
         link: LinkId,
         month: Month,
         hits: i64,
+        reservation: Option<Arc<Reservation>>,
         round: u64,
     ) -> Option<Arc<Cell>> {
         let mut cells = self.shard(link);
@@ -87,7 +89,7 @@ impl Cells {
         if self.round() != round {
             return None;
         }
-        let cell = Arc::new(Cell::new(link, month, hits));
+        let cell = Arc::new(Cell::new(link, month, hits, reservation));
         cells.insert(Held(Arc::clone(&cell)));
         Some(cell)
     }

@@ -8,6 +8,7 @@ use std::time::Duration;
 use tokio::time::Instant;
 
 use crate::clock::Timestamp;
+use crate::ledger::Ledger;
 use crate::link::tally::{merge, push};
 use crate::link::{Hour, LinkId, Tally};
 use crate::record::book::{Book, Numbered, Task};
@@ -17,6 +18,10 @@ use crate::store::{Error, LogRow, Place, Store, Turn};
 
 /// How long clicks gather before they are made safe.
 pub const EVERY: Duration = Duration::from_millis(250);
+/// How long tallies may wait in the log while there is no time for them: alone, and where the tables
+/// are what other instances go by.
+const LONGEST_ALONE: Duration = Duration::from_secs(30);
+const LONGEST_SHARED: Duration = Duration::from_secs(4);
 
 /// All lanes, all cells, and the way to the store.
 #[derive(Debug)]
@@ -29,6 +34,8 @@ pub struct Recorder {
     desk: tokio::sync::Mutex<Desk>,
     /// What this process is called where clicks are written.
     writer: i64,
+    /// Where instances count hits together.
+    ledger: Option<Arc<Ledger>>,
 }
 
 /// What the writer works with.
@@ -39,16 +46,26 @@ struct Desk {
 }
 
 impl Recorder {
-    /// With a lane for each of `workers`, and a number that no other process has.
-    pub async fn start(workers: usize, store: &Store, now: Timestamp) -> Result<Self, Error> {
+    /// With a lane for each of `workers`, and a number that no other process has. Limits are kept by
+    /// `ledger`, or by each cell alone.
+    pub async fn start(
+        workers: usize,
+        store: &Store,
+        ledger: Option<Arc<Ledger>>,
+        now: Timestamp,
+    ) -> Result<Self, Error> {
         let writer = store.take_numbers("writer", 1).await?;
         store.register_writer(writer, now).await?;
+        // What a ledger begins with when it lost its memory is what the tables say.
+        let longest = if ledger.is_some() { LONGEST_SHARED } else { LONGEST_ALONE };
+        let desk = Desk { book: Book::new(longest), ..Desk::default() };
         Ok(Self {
             lanes: (0..workers.max(1)).map(|_| Arc::default()).collect(),
             cells: Cells::default(),
             spilled: Mutex::default(),
-            desk: tokio::sync::Mutex::default(),
+            desk: tokio::sync::Mutex::new(desk),
             writer,
+            ledger,
         })
     }
 
@@ -58,6 +75,11 @@ impl Recorder {
         Arc::clone(lane.expect("there is at least one, and a remainder is less"))
     }
 
+    /// Where instances count hits together; `None` where this one counts alone.
+    pub fn ledger(&self) -> Option<&Arc<Ledger>> {
+        self.ledger.as_ref()
+    }
+
     /// The round to name when the place that is about to be read becomes a cell.
     pub fn round(&self) -> u64 {
         self.cells.round()
@@ -65,7 +87,10 @@ impl Recorder {
 
     /// The cell of a link that was read in `round`; `None` when it must be read again.
     pub fn cell(&self, place: &Place, round: u64) -> Option<Arc<Cell>> {
-        self.cells.get(place.id, place.month, place.month_hits, round)
+        let hits = u64::try_from(place.month_hits).unwrap_or_default();
+        let ledger = self.ledger.as_ref();
+        let reservation = ledger.map(|ledger| ledger.reservation(place.id, place.month, hits));
+        self.cells.get(place.id, place.month, place.month_hits, reservation, round)
     }
 
     /// Leave a click in a lane. Where there is no room its details are dropped, and counted; a

@@ -23,8 +23,12 @@ const GET_HEAD: HeaderValue = HeaderValue::from_static("GET, HEAD");
 pub(super) enum Trouble {
     NotFound,
     Gone,
-    OverLimit { seconds: i64 },
+    OverLimit {
+        seconds: i64,
+    },
     Unavailable,
+    /// Nobody can say whether the link's limit is used up.
+    Uncounted,
 }
 
 /// Send the visitor on.
@@ -44,6 +48,7 @@ pub(super) fn trouble(trouble: Trouble, shows: Option<Language>) -> Answer {
         Trouble::Gone => (StatusCode::GONE, problems::GONE),
         Trouble::OverLimit { .. } => (StatusCode::TOO_MANY_REQUESTS, problems::OVER_LIMIT),
         Trouble::Unavailable => (StatusCode::SERVICE_UNAVAILABLE, problems::UNAVAILABLE),
+        Trouble::Uncounted => (StatusCode::SERVICE_UNAVAILABLE, problems::UNCOUNTED),
     };
     let body = shows.map_or(problem, |language| pages::page(trouble, language));
     let mut response = Response::new(Full::new(Bytes::from_static(body.as_bytes())));
@@ -57,7 +62,9 @@ pub(super) fn trouble(trouble: Trouble, shows: Option<Language>) -> Answer {
     headers.insert(header::VARY, const { HeaderValue::from_static("accept, accept-language") });
     match trouble {
         Trouble::OverLimit { seconds } => insert(headers, header::RETRY_AFTER, seconds.into()),
-        Trouble::Unavailable => insert(headers, header::RETRY_AFTER, 5.into()),
+        Trouble::Unavailable | Trouble::Uncounted => {
+            insert(headers, header::RETRY_AFTER, 5.into());
+        }
         Trouble::NotFound | Trouble::Gone => {}
     }
     response
@@ -114,6 +121,12 @@ mod problems {
         "Service Unavailable",
         "store-unavailable",
         "The link cannot be looked up right now. Try again in a few seconds."
+    );
+    pub(super) const UNCOUNTED: &str = problem!(
+        503,
+        "Service Unavailable",
+        "counters-unavailable",
+        "How often this link may still be followed cannot be told right now. Try again in a few seconds."
     );
     pub(super) const METHOD: &str = problem!(
         405,

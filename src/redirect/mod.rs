@@ -15,9 +15,10 @@ use bytes::Bytes;
 use http::{HeaderMap, Method, Response};
 use http_body_util::Full;
 
-use crate::cache::{Found, Hosts, LinkCache};
-use crate::clock::{Clock, Stopwatch};
+use crate::cache::{Entry, Found, Hosts, LinkCache};
+use crate::clock::{Clock, Stopwatch, Timestamp};
 use crate::code::{Reserved, path};
+use crate::ledger::{Hit, Ledger, Reservation};
 use crate::link::{Decision, Month};
 use crate::record::{Click, Lane, Recorder, Visitor};
 
@@ -53,20 +54,39 @@ pub struct Plane {
 pub enum Verdict {
     /// This is the answer.
     Answer(Answer),
-    /// It is a short address, but its link is not in memory: see [`Plane::answer_cold`].
+    /// It is a short address, but its link is not in memory, or none of its hits is: see
+    /// [`Plane::answer_cold`].
     Cold(Cold),
     /// Not a short address.
     NotMine,
 }
 
-/// A request whose link has to be read first.
+/// A request for which something has to be asked first.
 #[derive(Debug)]
 pub struct Cold {
-    key: String,
-    visitor: Visitor,
+    missing: Missing,
+    visit: Visit,
     shows: Option<Language>,
+}
+
+/// What a request waits for.
+#[derive(Debug)]
+enum Missing {
+    /// The link behind a key.
+    Link(String),
+    /// A hit of a link whose instances count together.
+    Hit(Arc<Entry>),
+}
+
+/// Who asked, and when.
+#[derive(Clone, Copy, Debug)]
+struct Visit {
+    visitor: Visitor,
     arrival: Stopwatch,
 }
+
+/// Nothing is known of a link's hits without asking.
+struct Unknown(Arc<Entry>);
 
 impl Plane {
     /// The same for another worker: it leaves its clicks in a lane of its own.
@@ -105,51 +125,96 @@ impl Plane {
                 Verdict::Answer(answer::method_not_allowed())
             };
         }
-        let visitor = self.visitors.of(method, headers);
+        let visit = Visit { visitor: self.visitors.of(method, headers), arrival };
         match self.links.get(key.as_str()) {
             Some(found) => {
                 let shows = || answer::shows(headers);
-                Verdict::Answer(self.decide(&found, visitor, shows, arrival))
+                match self.decide(&found, visit, shows) {
+                    Ok(answer) => Verdict::Answer(answer),
+                    Err(Unknown(entry)) => {
+                        let (missing, shows) = (Missing::Hit(entry), shows());
+                        Verdict::Cold(Cold { missing, visit, shows })
+                    }
+                }
             }
             None if self.is_page(&key) => Verdict::NotMine,
             None => {
                 let shows = answer::shows(headers);
-                Verdict::Cold(Cold { key: key.as_str().to_owned(), visitor, shows, arrival })
+                let missing = Missing::Link(key.as_str().to_owned());
+                Verdict::Cold(Cold { missing, visit, shows })
             }
         }
     }
 
-    /// Read the link, then answer.
+    /// Read the link, or ask for a hit, then answer.
     pub async fn answer_cold(&self, cold: Cold) -> Answer {
-        match self.links.load(&cold.key).await {
-            Ok(found) => self.decide(&found, cold.visitor, || cold.shows, cold.arrival),
-            Err(error) => {
-                tracing::warn!(%error, "a redirect could not be looked up");
-                answer::trouble(Trouble::Unavailable, cold.shows)
-            }
-        }
+        let Cold { missing, visit, shows } = cold;
+        let entry = match missing {
+            Missing::Hit(entry) => entry,
+            Missing::Link(key) => match self.links.load(&key).await {
+                Ok(found) => match self.decide(&found, visit, || shows) {
+                    Ok(answer) => return answer,
+                    Err(Unknown(entry)) => entry,
+                },
+                Err(error) => {
+                    tracing::warn!(%error, "a redirect could not be looked up");
+                    return answer::trouble(Trouble::Unavailable, shows);
+                }
+            },
+        };
+        let Some((ledger, held)) = self.shared(&entry) else {
+            return answer::trouble(Trouble::Uncounted, shows);
+        };
+        let looks_only = visit.visitor == Visitor::Other;
+        let hit = ledger.ask(held, entry.hit_limit, looks_only).await;
+        self.answer_shared(ledger, &entry, hit, visit, || shows)
     }
 
     /// The checks, in the order of the contract.
     fn decide(
         &self,
         found: &Found,
-        visitor: Visitor,
+        visit: Visit,
         shows: impl Fn() -> Option<Language>,
-        arrival: Stopwatch,
-    ) -> Answer {
+    ) -> Result<Answer, Unknown> {
         let Found::Link(entry) = found else {
-            return answer::trouble(Trouble::NotFound, shows());
+            return Ok(answer::trouble(Trouble::NotFound, shows()));
         };
-        let mut now = self.clock.now();
+        let now = self.clock.now();
         match entry.fate.at(self.clock.latest(now)) {
-            Decision::NotFound => return answer::trouble(Trouble::NotFound, shows()),
-            Decision::Gone => return answer::trouble(Trouble::Gone, shows()),
+            Decision::NotFound => return Ok(answer::trouble(Trouble::NotFound, shows())),
+            Decision::Gone => return Ok(answer::trouble(Trouble::Gone, shows())),
             Decision::Live => {}
         }
+        let limit = entry.hit_limit;
+        // A link without a limit needs nobody's leave.
+        if let Some((ledger, held)) = self.shared(entry).filter(|_| limit > 0) {
+            let hit = match visit.visitor {
+                Visitor::Person => ledger.take(held, limit),
+                Visitor::Other => ledger.look(held, limit),
+            };
+            let hit = hit.ok_or_else(|| Unknown(Arc::clone(entry)))?;
+            return Ok(self.answer_shared(ledger, entry, hit, visit, shows));
+        }
+        Ok(self.answer_alone(entry, now, visit, shows))
+    }
+
+    /// The ledger that all instances share, and what this one holds of the link.
+    fn shared<'a>(&'a self, entry: &'a Entry) -> Option<(&'a Ledger, &'a Arc<Reservation>)> {
+        Some((self.recorder.ledger()?, entry.cell.reservation()?))
+    }
+
+    /// This instance keeps the limit.
+    fn answer_alone(
+        &self,
+        entry: &Entry,
+        mut now: Timestamp,
+        visit: Visit,
+        shows: impl Fn() -> Option<Language>,
+    ) -> Answer {
         let month = Month::of(now);
         let quota = entry.cell.quota();
-        let counted_in = match visitor {
+        let counted_in = match visit.visitor {
             Visitor::Person => quota.take(month, entry.hit_limit),
             Visitor::Other => quota.has_room(month, entry.hit_limit).then_some(month),
         };
@@ -162,9 +227,40 @@ impl Plane {
             // counted.
             now = counted_in.start();
         }
+        self.send(entry, now, visit)
+    }
+
+    /// All instances together keep the limit, and go by the ledger's clock.
+    fn answer_shared(
+        &self,
+        ledger: &Ledger,
+        entry: &Entry,
+        hit: Hit,
+        visit: Visit,
+        shows: impl Fn() -> Option<Language>,
+    ) -> Answer {
+        let now = ledger.now();
+        match hit {
+            Hit::Over => {
+                let seconds = Month::seconds_left(now);
+                answer::trouble(Trouble::OverLimit { seconds }, shows())
+            }
+            Hit::Away => answer::trouble(Trouble::Uncounted, shows()),
+            Hit::Granted => {
+                if visit.visitor == Visitor::Person {
+                    // Only counted: it was granted.
+                    entry.cell.quota().take(Month::of(now), 0);
+                }
+                self.send(entry, now, visit)
+            }
+        }
+    }
+
+    /// Send the visitor on, and leave the click where it is counted.
+    fn send(&self, entry: &Entry, at: Timestamp, visit: Visit) -> Answer {
         let answer = answer::redirect(entry);
-        let nanos = u32::try_from(arrival.elapsed().as_nanos()).unwrap_or(u32::MAX);
-        let click = Click { link: entry.cell.link(), at: now, nanos, visitor };
+        let nanos = u32::try_from(visit.arrival.elapsed().as_nanos()).unwrap_or(u32::MAX);
+        let click = Click { link: entry.cell.link(), at, nanos, visitor: visit.visitor };
         self.recorder.count(&self.lane, click);
         answer
     }

@@ -100,6 +100,11 @@ const fn english(trouble: Trouble) -> &'static str {
             "Please try again",
             "The link cannot be looked up right now. It is not lost: try again in a few seconds."
         ),
+        Trouble::Uncounted => page!(
+            "en",
+            "Please try again",
+            "How often this link may still be followed cannot be told right now. Try again in a few seconds."
+        ),
     }
 }
 
@@ -129,6 +134,11 @@ const fn german(trouble: Trouble) -> &'static str {
             "Der Link lässt sich gerade nicht nachschlagen. Er ist nicht verloren: Versuche es in ein \
              paar Sekunden wieder."
         ),
+        Trouble::Uncounted => page!(
+            "de",
+            "Bitte gleich noch einmal",
+            "Wie oft diesem Link noch gefolgt werden darf, lässt sich gerade nicht sagen. Versuche es in ein paar Sekunden wieder."
+        ),
     }
 }
 
@@ -156,6 +166,11 @@ const fn spanish(trouble: Trouble) -> &'static str {
             "es",
             "Inténtalo de nuevo",
             "El enlace no se puede consultar ahora. No se ha perdido: inténtalo en unos segundos."
+        ),
+        Trouble::Uncounted => page!(
+            "es",
+            "Inténtalo de nuevo",
+            "Ahora no se puede saber cuántas veces más se puede seguir este enlace. Inténtalo en unos segundos."
         ),
     }
 }

@@ -12,6 +12,7 @@ use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use hyper_util::service::TowerToHyperService;
 use thiserror::Error;
+use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
@@ -23,9 +24,12 @@ use crate::code::counter::{LENGTH, Scrambler};
 use crate::config::{Config, Lives, Net, PrivateTargets};
 use crate::egress::Checker;
 use crate::entropy::Entropy;
+use crate::fleet::Fleet;
 use crate::jobs;
+use crate::ledger::Ledger;
 use crate::record::Recorder;
 use crate::redirect::{Plane, Visitors};
+use crate::redis::Redis;
 use crate::server::front::Front;
 use crate::server::tls::Tls;
 use crate::server::{Handle, Limits, ListenError, Listeners, Server, TlsError, admin, routes};
@@ -33,6 +37,9 @@ use crate::store::{self, ServeLock, Store};
 
 /// Targets that are visited at the same time.
 const CHECKS_AT_ONCE: NonZeroUsize = NonZeroUsize::new(16).expect("16 is not 0");
+
+/// Messages of other instances that may wait to be acted on.
+const HEARD: usize = 1024;
 
 /// Why the program could not start.
 #[derive(Debug, Error)]
@@ -77,6 +84,7 @@ impl Program {
     ) -> Result<Self, StartError> {
         let metrics = admin::metrics();
         check_cleanup(&config.lives)?;
+        check_replica(config)?;
         let tls = Tls::open(&config.net, clock.now())?;
         let lock = ServeLock::take(&config.store.url)?;
         let store = Arc::new(Store::open(&config.store).await?);
@@ -102,6 +110,7 @@ impl Program {
             reserved: Arc::clone(&parts.reserved),
             clock: parts.clock.clone(),
         };
+        let (fleet, ledger) = (Arc::clone(&parts.fleet), parts.recorder.ledger().cloned());
         let app = Arc::new(App::new(parts).await?);
         // Before anybody is served: limits go by what is in the tables.
         app.settle_left(jobs::flush::SILENT, true).await?;
@@ -109,6 +118,15 @@ impl Program {
         let stop = CancellationToken::new();
         let tasks = TaskTracker::new();
         tasks.spawn(jobs::flush::run(Arc::clone(&app), stop.clone()));
+        tasks.spawn(jobs::tend::run(Arc::clone(&app), stop.clone()));
+        let (heard, hearing) = mpsc::channel(HEARD);
+        fleet.start(heard, &tasks, &stop);
+        if let Some(ledger) = &ledger {
+            ledger.start(&tasks, &stop);
+        }
+        let listener = Arc::clone(&app);
+        let until = stop.clone();
+        tasks.spawn(async move { listener.listen(hearing, until).await });
         spawn_cleanup(&config.lives, &app, &tasks, &stop);
         if config.lives.health_checks {
             let checker = Checker::of_the_internet(CHECKS_AT_ONCE);
@@ -167,7 +185,7 @@ impl Program {
         }
         stop.cancel();
         tasks.wait().await;
-        app.flush_all().await?;
+        app.wind_up().await?;
         drop(lock);
         Ok(())
     }
@@ -180,6 +198,17 @@ fn check_cleanup(lives: &Lives) -> Result<(), StartError> {
     }
     let text = "KURZ_CLEANUP_LOCK_AT_LEAST is longer than KURZ_CLEANUP_LOCK_AT_MOST: a lock that \
                 is held at most so long cannot be held longer at least; change one of the two";
+    Err(StartError::Setting(text.to_owned()))
+}
+
+/// A replica lags: what it knows of a month's hits is no base to count from.
+fn check_replica(config: &Config) -> Result<(), StartError> {
+    if config.store.replica.is_none() || config.redis.url.is_some() {
+        return Ok(());
+    }
+    let text = "KURZ_REPLICA needs KURZ_REDIS: a replica lags behind, and without Redis the hits of \
+                a month are counted from what it says; set KURZ_REDIS as well, or leave the replica \
+                out";
     Err(StartError::Setting(text.to_owned()))
 }
 
@@ -204,7 +233,15 @@ async fn parts(
     let scrambler = scrambler(config, &store, &clock, &entropy).await?;
     let tokens = tokens(config, &store, &clock, &entropy).await?;
     let hit_limit = config.links.hit_limit.unwrap_or(0);
-    let recorder = Recorder::start(workers(&config.net).get(), &store, clock.now()).await?;
+    let redis = config.redis.url.clone();
+    let redis = redis.map(|url| Arc::new(Redis::new(url, config.store.tls_ca.clone())));
+    let name = fleet_name(&store, &clock, &entropy).await?;
+    let fleet = Arc::new(Fleet::new(Arc::clone(&store), redis.clone(), &name, &entropy));
+    let ledger = redis.map(|redis| {
+        let (store, fleet, clock) = (Arc::clone(&store), Arc::clone(&fleet), clock.clone());
+        Arc::new(Ledger::new(redis, store, fleet, clock, config.redis.on_outage))
+    });
+    let recorder = Recorder::start(workers(&config.net).get(), &store, ledger, clock.now()).await?;
     let recorder = Arc::new(recorder);
     let links = LinkCache::new(
         config.cache.bytes,
@@ -218,6 +255,7 @@ async fn parts(
         links: Arc::new(links),
         repeats: Arc::new(Repeats::new(config.cache.repeat_bytes)),
         hosts: Arc::new(Hosts::default()),
+        fleet,
         recorder,
         reserved: Arc::new(routes::reserved()),
         scrambler,
@@ -227,6 +265,14 @@ async fn parts(
         passwords: Arc::new(Passwords::start(password_threads(), COST)?),
         policy: policy(config, bound),
     })
+}
+
+/// What the instances on this store call themselves on a Redis that others may use as well.
+async fn fleet_name(store: &Store, clock: &Clock, entropy: &Entropy) -> Result<String, StartError> {
+    let mut bytes = [0; 9];
+    entropy.fill(&mut bytes);
+    let fresh = URL_SAFE_NO_PAD.encode(bytes);
+    Ok(store.secret_or_keep("fleet", &fresh, clock.now()).await?)
 }
 
 fn policy(config: &Config, bound: SocketAddr) -> Policy {

@@ -24,15 +24,19 @@ mod instances;
 mod keys;
 mod links;
 mod list;
+mod listen;
 mod locks;
 mod members;
 mod migrate;
 mod places;
 mod postgres;
+mod quota;
+mod replica;
 mod secrets;
 mod sessions;
 mod shelf;
 mod sqlite;
+mod tls;
 mod totals;
 mod users;
 mod value;
@@ -56,6 +60,7 @@ pub use insert::{Inserted, Meter, NewLink, Placed};
 pub use instances::Instance;
 pub use keys::ApiKey;
 pub use list::ListQuery;
+pub use listen::{Listening, MOST_BYTES};
 pub use locks::Holding;
 pub use members::Member;
 pub use migrate::Schema;
@@ -75,12 +80,14 @@ use deadpool_postgres::Object;
 
 use driver::Db;
 use postgres::Postgres;
+use replica::Replica;
 use sqlite::Sqlite;
 
 /// An open store.
 #[derive(Debug)]
 pub struct Store {
     db: Db,
+    replica: Option<Replica>,
 }
 
 impl Store {
@@ -91,19 +98,23 @@ impl Store {
 
     /// The same, and the names of the steps that brought it up to date.
     pub async fn migrate(config: &StoreConfig) -> Result<(Self, Vec<&'static str>), Error> {
+        let replica = match &config.replica {
+            Some(StoreUrl::Postgres(url)) => Some(Replica::new(Postgres::pool(url, config)?)),
+            _ => None,
+        };
         match &config.url {
             StoreUrl::Sqlite(path) => {
                 let opened = |error| name_file(path, error);
                 let mut writer = sqlite::connect_writer(path).map_err(opened)?;
                 let applied = migrate::migrate_sqlite(&mut writer, path).map_err(opened)?;
                 let db = Sqlite::start(path, writer, config.pool_size).map_err(opened)?;
-                Ok((Self { db: Db::Sqlite(db) }, applied))
+                Ok((Self { db: Db::Sqlite(db), replica }, applied))
             }
             StoreUrl::Postgres(url) => {
                 let (db, mut client) = connect_postgres(url, config).await?;
                 let applied = migrate::migrate_postgres(&mut client).await?;
                 drop(client);
-                Ok((Self { db: Db::Postgres(db) }, applied))
+                Ok((Self { db: Db::Postgres(db), replica }, applied))
             }
         }
     }
@@ -118,6 +129,31 @@ impl Store {
         matches!(self.db, Db::Sqlite(_))
     }
 
+    /// Keep connections open that nobody needs at the moment, so that the next request need not
+    /// wait for one.
+    pub async fn tend(&self) {
+        if let Db::Postgres(db) = &self.db {
+            db.tend().await;
+        }
+        if let Some(replica) = &self.replica {
+            replica.db.tend().await;
+        }
+    }
+
+    /// What is behind `key` changed: a replica may not know yet.
+    pub fn changed(&self, key: &str) {
+        if let Some(replica) = &self.replica {
+            replica.changed(key);
+        }
+    }
+
+    /// Anything may have changed.
+    pub fn all_changed(&self) {
+        if let Some(replica) = &self.replica {
+            replica.all_changed();
+        }
+    }
+
     /// Which of the two databases it is, for people.
     pub const fn kind(&self) -> &'static str {
         match self.db {
@@ -129,7 +165,7 @@ impl Store {
 
 /// A pool, and a first connection of it that shows that somebody answers.
 async fn connect_postgres(url: &str, config: &StoreConfig) -> Result<(Postgres, Object), Error> {
-    let db = Postgres::pool(url, config.pool_size, config.statement_timeout)?;
+    let db = Postgres::pool(url, config)?;
     let client = db.connection().await.map_err(|error| {
         Error::Open(format!("{error}; check that PostgreSQL runs and that KURZ_STORE names it"))
     })?;

@@ -52,12 +52,18 @@ pub struct Place {
 impl Store {
     /// The link behind a key: `code` on the main host, or `workspace/code`.
     pub async fn find_place(&self, key: &str) -> Result<Option<Place>, Error> {
-        let row = match key.split_once('/') {
-            None => self.db.find(BY_MAIN_CODE, &[Value::text(key)]).await?,
+        let (sql, params) = match key.split_once('/') {
+            None => (BY_MAIN_CODE, vec![Value::text(key)]),
             Some((workspace, code)) => {
-                self.db.find(BY_WORKSPACE, &[Value::text(workspace), Value::text(code)]).await?
+                (BY_WORKSPACE, vec![Value::text(workspace), Value::text(code)])
             }
         };
+        if let Some(replica) = &self.replica
+            && let Some(row) = replica.find(key, sql, &params).await
+        {
+            return read_place(&row).map(Some);
+        }
+        let row = self.db.find(sql, &params).await?;
         row.map(|row| read_place(&row)).transpose()
     }
 }

@@ -3,66 +3,128 @@
 
 use std::collections::HashMap;
 use std::error::Error as StdError;
+use std::fmt;
 use std::future::poll_fn;
 use std::pin::{Pin, pin};
 use std::time::Duration;
 
 use bytes::{BufMut, BytesMut};
 use deadpool_postgres::{Connect, Manager, ManagerConfig, Object, Pool, RecyclingMethod, Runtime};
-use futures_util::future::try_join_all;
+use futures_util::future::{join_all, try_join_all};
 use tokio::runtime::Handle;
 use tokio::task::JoinHandle;
+use tokio::time::timeout;
 use tokio_postgres::binary_copy::BinaryCopyInWriter;
 use tokio_postgres::error::SqlState;
+use tokio_postgres::tls::MakeTlsConnect;
 use tokio_postgres::types::{IsNull, ToSql, Type};
-use tokio_postgres::{Client, Config, NoTls, Statement};
+use tokio_postgres::{Client, Config, Connection, Socket, Statement};
+use tokio_postgres_rustls::MakeRustlsConnect;
 
 use crate::clock::Timestamp;
+use crate::config::StoreConfig;
 use crate::store::Error;
 use crate::store::driver::{Load, Outcome, Sql, Step};
+use crate::store::tls;
 use crate::store::value::{Row, Value};
 
 /// How long to wait for a connection, from the pool or to the server.
 const CONNECT: Duration = Duration::from_secs(5);
+/// How long a connection may be silent before it is asked whether it is still there, how often that
+/// is tried, and after how long what was sent and not received is given up.
+const SILENT: Duration = Duration::from_secs(30);
+const ASK: Duration = Duration::from_secs(5);
+const UNHEARD: Duration = Duration::from_secs(15);
+/// What a server may need beyond the time of a statement to say that it is over.
+const GRACE: Duration = Duration::from_secs(1);
+/// A batch is many statements.
+const BATCH: u32 = 6;
 /// How often a batch that lost against another one (deadlock, serialization) is tried.
 const TRIES: usize = 5;
 /// The server's clock, not the transaction's.
 const NOW: &str = "select cast(extract(epoch from clock_timestamp()) * 1000 as bigint)";
+const NOTIFY: &str = "select pg_notify($1, $2)";
 
 /// A pool of connections to one PostgreSQL database.
 #[derive(Debug)]
 pub(crate) struct Postgres {
     pool: Pool,
+    config: Box<Config>,
+    tls: Tls,
+    idle: usize,
+    /// How long to wait for the answer to one statement. The server ends a statement itself; this
+    /// is for a server that no longer says anything.
+    patience: Duration,
 }
 
 impl Postgres {
     /// Prepare a pool; nothing is connected yet. Its connections live on the runtime that calls
     /// this.
-    pub(crate) fn pool(url: &str, size: usize, statement_timeout: Duration) -> Result<Self, Error> {
+    pub(crate) fn pool(url: &str, settings: &StoreConfig) -> Result<Self, Error> {
         let mut config: Config = url.parse().map_err(|error| {
             Error::Open(format!("the PostgreSQL address (KURZ_STORE) is not valid: {error}"))
         })?;
         let given = config.get_options().unwrap_or_default().to_owned();
-        let timeout = statement_timeout.as_millis();
+        let statement = settings.statement_timeout.as_millis();
         // Both: a process that is stopped in the middle of a transaction must not keep what it has
         // locked from the other instances.
         config.options(format!(
-            "-c statement_timeout={timeout} -c idle_in_transaction_session_timeout={timeout} {given}"
+            "-c statement_timeout={statement} -c idle_in_transaction_session_timeout={statement} \
+             {given}"
         ));
         config.connect_timeout(CONNECT);
+        config.keepalives_idle(SILENT).keepalives_interval(ASK).tcp_user_timeout(UNHEARD);
         if config.get_application_name().is_none() {
             config.application_name("kurz");
         }
+        let tls = Tls(tls::protect(&mut config, settings.tls, settings.tls_ca.as_deref())?);
         let recycling = ManagerConfig { recycling_method: RecyclingMethod::Fast };
-        let connect = AtHome(Handle::current());
-        let pool = Pool::builder(Manager::from_connect(config, connect, recycling))
-            .max_size(size)
+        let connect = AtHome { home: Handle::current(), tls: tls.clone() };
+        let pool = Pool::builder(Manager::from_connect(config.clone(), connect, recycling))
+            .max_size(settings.pool_size)
             .runtime(Runtime::Tokio1)
             .wait_timeout(Some(CONNECT))
             .create_timeout(Some(CONNECT))
             .build()
             .map_err(|error| Error::Open(format!("cannot prepare the pool: {error}")))?;
-        Ok(Self { pool })
+        let idle = settings.pool_idle.min(settings.pool_size);
+        let patience = settings.statement_timeout + GRACE;
+        Ok(Self { pool, config: Box::new(config), tls, idle, patience })
+    }
+
+    /// See to it that as many connections are open as should be when nobody needs them, and that
+    /// one of them answers.
+    pub(crate) async fn tend(&self) {
+        if self.pool.status().size < self.idle {
+            // All at once: one after the other would be the same connection each time.
+            join_all((0..self.idle).map(|_| self.pool.get())).await;
+        }
+        if self.pool.status().available > 0
+            && let Ok(client) = self.connection().await
+            && !matches!(timeout(self.patience, client.check_connection()).await, Ok(Ok(())))
+        {
+            drop(Object::take(client));
+        }
+    }
+
+    /// A connection beside the pool.
+    pub(super) async fn connect_apart(&self) -> Result<(Client, Wire), tokio_postgres::Error> {
+        self.config.connect(self.tls.0.clone()).await
+    }
+
+    /// Do something on a connection, and give the connection up when the server says nothing.
+    async fn within<T>(
+        &self,
+        patience: Duration,
+        mut client: Object,
+        work: impl AsyncFnOnce(&mut Object) -> Result<T, tokio_postgres::Error>,
+    ) -> Result<Result<T, tokio_postgres::Error>, Error> {
+        if let Ok(done) = timeout(patience, work(&mut client)).await {
+            return Ok(done);
+        }
+        // Whatever comes on it later is not for the next one.
+        drop(Object::take(client));
+        Err(Error::Unavailable("PostgreSQL says nothing".to_owned()))
     }
 
     /// A connection of one's own, for what is no prepared statement: migrations.
@@ -76,16 +138,20 @@ impl Postgres {
 
     pub(crate) async fn list(&self, sql: Sql, params: &[Value<'_>]) -> Result<Vec<Row>, Error> {
         let client = self.connection().await?;
-        let statement = client.prepare_cached(sql.text()).await.map_err(|error| failed(&error))?;
-        query(&client, &statement, params).await.map_err(|error| failed(&error))
+        let read = async |client: &mut Object| {
+            let statement = client.prepare_cached(sql.text()).await?;
+            query(client, &statement, params).await
+        };
+        self.within(self.patience, client, read).await?.map_err(|error| failed(&error))
     }
 
     pub(crate) async fn batch(&self, steps: Vec<Step>) -> Result<Outcome, Error> {
         let mut tries = 0;
         loop {
             tries += 1;
-            let mut client = self.connection().await?;
-            match run_steps(&mut client, &steps).await {
+            let client = self.connection().await?;
+            let run = async |client: &mut Object| run_steps(client, &steps).await;
+            match self.within(BATCH * self.patience, client, run).await? {
                 Ok(outcome) => return Ok(outcome),
                 Err(error) if tries < TRIES && lost_a_race(&error) => {}
                 Err(error) => return Err(failed(&error)),
@@ -103,6 +169,14 @@ impl Postgres {
         let client = self.connection().await?;
         let row = client.query_one(NOW, &[]).await.map_err(|error| failed(&error))?;
         row.try_get(0).map(Timestamp::from_ms).map_err(|error| failed(&error))
+    }
+
+    /// Say `text` to all who listen on `channel`.
+    pub(super) async fn notify(&self, channel: &str, text: &str) -> Result<(), Error> {
+        let client = self.connection().await?;
+        let say = async |client: &mut Object| client.execute(NOTIFY, &[&channel, &text]).await;
+        let said = self.within(self.patience, client, say).await?;
+        said.map(|_| ()).map_err(|error| failed(&error))
     }
 }
 
@@ -129,7 +203,23 @@ async fn stream_rows(client: &mut Object, load: &Load) -> Result<(), tokio_postg
 /// Opens connections on one runtime, whoever asks for them. Each worker of the server has a runtime
 /// of its own, and the first to end would take its connections with it, under the requests that
 /// the others still have in flight.
-struct AtHome(Handle);
+struct AtHome {
+    home: Handle,
+    tls: Tls,
+}
+
+/// What protects connections.
+#[derive(Clone)]
+struct Tls(MakeRustlsConnect);
+
+impl fmt::Debug for Tls {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Tls")
+    }
+}
+
+/// The part of a connection that reads and writes.
+pub(super) type Wire = Connection<Socket, <MakeRustlsConnect as MakeTlsConnect<Socket>>::Stream>;
 
 type Connecting<'a> = Pin<
     Box<dyn Future<Output = Result<(Client, JoinHandle<()>), tokio_postgres::Error>> + Send + 'a>,
@@ -139,14 +229,14 @@ impl Connect for AtHome {
     fn connect(&self, config: &Config) -> Connecting<'_> {
         let config = config.clone();
         Box::pin(async move {
-            let mut connecting = pin!(config.connect(NoTls));
+            let mut connecting = pin!(config.connect(self.tls.0.clone()));
             let (client, connection) = poll_fn(|context| {
                 // A socket belongs to the runtime in which it was made.
-                let _inside = self.0.enter();
+                let _inside = self.home.enter();
                 connecting.as_mut().poll(context)
             })
             .await?;
-            let driver = self.0.spawn(async move {
+            let driver = self.home.spawn(async move {
                 if let Err(error) = connection.await {
                     tracing::warn!(error = cause(&error), "a connection to PostgreSQL broke");
                 }
@@ -234,7 +324,7 @@ fn lost_a_race(error: &tokio_postgres::Error) -> bool {
 }
 
 /// What an error comes down to: those around it say little more than that there was one.
-fn cause(error: &(dyn StdError + 'static)) -> String {
+pub(super) fn cause(error: &(dyn StdError + 'static)) -> String {
     let mut cause = error;
     while let Some(deeper) = cause.source() {
         cause = deeper;

@@ -9,8 +9,8 @@ use tokio_postgres::types::Type;
 use crate::store::driver::Sql;
 use crate::store::{
     changes, claims, cleanup, clicks, copied, copy, counters, edit, health, hits, hours, insert,
-    instances, keys, links, list, locks, members, migrate, places, secrets, sessions, sqlite,
-    totals, users, workspaces,
+    instances, keys, links, list, locks, members, migrate, places, quota, secrets, sessions,
+    sqlite, totals, users, workspaces,
 };
 
 const ALL: &[&[(&str, Sql)]] = &[
@@ -33,6 +33,7 @@ const ALL: &[&[(&str, Sql)]] = &[
     locks::STATEMENTS,
     members::STATEMENTS,
     places::STATEMENTS,
+    quota::STATEMENTS,
     secrets::STATEMENTS,
     sessions::STATEMENTS,
     totals::STATEMENTS,

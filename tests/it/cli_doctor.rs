@@ -138,3 +138,15 @@ fn a_public_address_in_open_mode_is_a_warning() {
     find(&found, "warning", "configuration", "everybody who reaches it");
     find(&found, "warning", "configuration", "KURZ_PUBLIC_URL");
 }
+
+#[test]
+fn redis_is_looked_at_where_there_is_one() {
+    let url = crate::harness::redis::database();
+    let found = findings(&doctor().env("KURZ_REDIS", url.as_str()), 0);
+    // The tests' server keeps nothing, on purpose.
+    find(&found, "warning", "redis", "set appendonly yes");
+    let found = findings(&doctor().env("KURZ_REDIS", "redis://me:hunter2@127.0.0.1:1"), 1);
+    find(&found, "problem", "redis", "check that it runs");
+    assert!(!format!("{found:?}").contains("hunter2"));
+    assert!(!findings(&doctor(), 0).iter().any(|finding| finding["check"] == "redis"));
+}

@@ -4,6 +4,7 @@
 mod clock;
 mod folder;
 mod ports;
+mod redis;
 mod settings;
 mod store;
 
@@ -28,7 +29,7 @@ Examples:
 Each line is a finding: ok, warning (it works, but look at it) or problem (it will not work). The exit
 code is 1 when there is a problem. Nothing is changed: the store is not even brought up to date.";
 
-/// Check configuration, store, disk, clock and ports, and say what to do
+/// Check configuration, store, Redis, disk, clock and ports, and say what to do
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct Args {
@@ -111,6 +112,7 @@ async fn examine(config: &Config) -> Vec<Finding> {
     findings.extend(settings::check_tls(config, &clock));
     let (store, found) = store::check(&config.store).await;
     findings.extend(found);
+    findings.extend(redis::check(config).await);
     findings.extend(folder::check(&config.store.url));
     findings.extend(clock::check(&config.store.url, store.as_ref(), &clock).await);
     findings.extend(ports::check(&config.net).await);

@@ -33,6 +33,11 @@ const BANS: &[Ban] = &[
               of a query, and copies drift apart",
     },
     Ban {
+        names: "redis::aio redis::cluster redis::cluster_async redis::cmd redis::Client",
+        place: Where::OutsideOf("redis"),
+        why: "only `redis` knows its protocol: whoever else speaks it has neither budget nor breaker",
+    },
+    Ban {
         names: "SystemTime::now Timestamp::now Zoned::now",
         place: Where::OutsideOf("clock"),
         why: "only `clock` reads the time; everybody else takes a `Clock`, which a test can move",
@@ -131,6 +136,13 @@ mod tests {
         refused("src/app/mod.rs", "fn f(r: tokio_postgres::Row) {}", "only `store` knows");
         refused("src/app/mod.rs", "use deadpool_postgres as pool;", "only `store` knows");
         passes("src/store/sqlite.rs", "use rusqlite::Connection;");
+    }
+
+    #[test]
+    fn only_redis_speaks_its_protocol() {
+        refused("src/ledger/shared.rs", "use redis::aio::ConnectionLike;", "only `redis` knows");
+        passes("src/ledger/shared.rs", "use crate::redis::{Redis, Script};");
+        passes("src/redis/wire.rs", "use redis::aio::MultiplexedConnection;");
     }
 
     #[test]

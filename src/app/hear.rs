@@ -1,0 +1,88 @@
+//! What other instances say, and what follows for this one; and telling them.
+
+use tokio::sync::mpsc;
+use tokio_util::sync::CancellationToken;
+
+use crate::app::App;
+use crate::code::WorkspaceId;
+use crate::fleet::Message;
+use crate::link::LinkId;
+
+impl App {
+    /// Drop what memory knows about a link, since it changed, by its address; here and on the others.
+    pub(super) fn forget_address(&self, workspace: &str, code: &str) {
+        self.parts.repeats.forget(workspace, code);
+        self.forget_visits(workspace, code);
+    }
+
+    /// Drop what redirects know about a link's addresses, and tell the others.
+    pub(super) fn forget_visits(&self, workspace: &str, code: &str) {
+        let keys = vec![code.to_owned(), format!("{workspace}/{code}")];
+        for key in &keys {
+            self.parts.store.changed(key);
+            self.parts.links.forget(key);
+        }
+        self.parts.fleet.say(Message::Forget(keys));
+    }
+
+    /// Drop what is known about a workspace and its members, since it changed; here and on the others.
+    pub(super) fn forget_workspace(&self, id: &WorkspaceId) {
+        self.seats.forget(id);
+        self.parts.fleet.say(Message::Workspace(id.to_string()));
+    }
+
+    /// Every link may have changed: forget all, and tell the others.
+    pub(super) fn forget_links(&self) {
+        self.forget_everything();
+        self.parts.fleet.say(Message::Everything);
+    }
+
+    /// Act on what other instances say, until `stop`.
+    pub async fn listen(&self, mut heard: mpsc::Receiver<Message>, stop: CancellationToken) {
+        while let Some(Some(message)) = stop.run_until_cancelled(heard.recv()).await {
+            match message {
+                Message::Forget(keys) => self.forget_keys(&keys),
+                Message::Everything => {
+                    self.forget_everything();
+                    self.reload_hosts().await;
+                }
+                Message::Hosts => self.reload_hosts().await,
+                Message::Workspace(id) => {
+                    if let Some(id) = WorkspaceId::parse(&id) {
+                        self.seats.forget(&id);
+                    }
+                }
+                Message::Recall(link) => {
+                    if let Some(ledger) = self.parts.recorder.ledger() {
+                        ledger.recall(LinkId(link));
+                    }
+                }
+                Message::Tick | Message::Deaf => {}
+            }
+        }
+    }
+
+    fn forget_keys(&self, keys: &[String]) {
+        for key in keys {
+            self.parts.store.changed(key);
+            self.parts.links.forget(key);
+            if let Some((workspace, code)) = key.split_once('/') {
+                self.parts.repeats.forget(workspace, code);
+            }
+        }
+    }
+
+    fn forget_everything(&self) {
+        self.parts.store.all_changed();
+        self.parts.links.clear();
+        self.parts.repeats.clear();
+        self.seats.clear();
+    }
+
+    async fn reload_hosts(&self) {
+        if let Err(error) = self.parts.hosts.reload(&self.parts.store).await {
+            // The next gap or change brings them; until then the old ones are better than none.
+            tracing::warn!(%error, "the hosts of workspaces could not be read again");
+        }
+    }
+}

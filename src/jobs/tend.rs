@@ -1,0 +1,22 @@
+//! Keeping connections to the store open, so that after a quiet time, or once the database is back,
+//! the next request finds one.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::time::{MissedTickBehavior, interval};
+use tokio_util::sync::CancellationToken;
+
+use crate::app::App;
+
+/// How often they are looked after.
+const EVERY: Duration = Duration::from_secs(2);
+
+/// Look after them until `stop`.
+pub async fn run(app: Arc<App>, stop: CancellationToken) {
+    let mut ticks = interval(EVERY);
+    ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    while stop.run_until_cancelled(ticks.tick()).await.is_some() {
+        stop.run_until_cancelled(app.tend_store()).await;
+    }
+}
