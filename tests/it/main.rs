@@ -22,6 +22,7 @@ mod outage;
 mod people;
 mod redirects;
 mod repeats;
+mod scale;
 mod start_errors;
 mod store_suite;
 mod tidy;

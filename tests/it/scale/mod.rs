@@ -1,0 +1,11 @@
+//! Many instances of one kurz, as processes, on one PostgreSQL and one Redis: what they promise
+//! together, also while servers and instances die.
+
+mod changes;
+mod creators;
+mod outage;
+mod postgres;
+mod quota;
+mod restarts;
+mod servers;
+mod stage;
