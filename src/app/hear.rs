@@ -79,7 +79,8 @@ impl App {
         self.seats.clear();
     }
 
-    async fn reload_hosts(&self) {
+    /// Read the hosts again, as they may have changed unheard.
+    pub async fn reload_hosts(&self) {
         if let Err(error) = self.parts.hosts.reload(&self.parts.store).await {
             // The next gap or change brings them; until then the old ones are better than none.
             tracing::warn!(%error, "the hosts of workspaces could not be read again");

@@ -43,7 +43,8 @@ pub(super) async fn on_redis(
                             tracing::warn!("{worry}");
                         }
                     }
-                    fleet.gap.notify_one();
+                    fleet.heard_from_now_on();
+                    fleet.tried.send_modify(|tried| *tried += 1);
                     fleet.hear_redis(&redis, ears, &heard).await;
                     redis.disconnect();
                     fleet.gap.notify_one();
@@ -57,6 +58,7 @@ pub(super) async fn on_redis(
                 }
                 Err(_) => {}
             }
+            fleet.tried.send_modify(|tried| *tried += 1);
             fleet.bear(&mut silence).await;
             sleep(AGAIN).await;
         }
@@ -80,11 +82,12 @@ pub(super) async fn on_store(fleet: Arc<Fleet>, heard: Heard, stop: Cancellation
             match fleet.store.listen(STORE_CHANNEL).await {
                 Ok(None) => return,
                 Ok(Some(mut ears)) => {
-                    fleet.gap.notify_one();
+                    fleet.heard_from_now_on();
+                    fleet.tried.send_modify(|tried| *tried += 1);
                     let Err(error) = fleet.hear_store(&mut ears, &heard).await;
                     tracing::warn!(%error, "the database is no longer heard");
                 }
-                Err(_) => {}
+                Err(_) => fleet.tried.send_modify(|tried| *tried += 1),
             }
             sleep(AGAIN).await;
         }

@@ -13,8 +13,10 @@ mod voice;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
 
-use tokio::sync::{Notify, mpsc};
+use tokio::sync::{Notify, mpsc, watch};
+use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
@@ -28,6 +30,8 @@ use peers::Peers;
 
 /// Messages that may wait to be said, or to be acted on.
 const WAITING: usize = 8192;
+/// How long to wait for the first try of the channels.
+const FIRST_TRY: Duration = Duration::from_secs(2);
 /// PostgreSQL's channel; each database has its own.
 const STORE_CHANNEL: &str = "kurz_changes";
 
@@ -47,6 +51,10 @@ pub struct Fleet {
     overflowed: AtomicBool,
     /// Something may have been missed.
     gap: Notify,
+    /// How many channels were tried so far.
+    tried: watch::Sender<usize>,
+    /// Whether anything can be in memory yet.
+    serving: AtomicBool,
 }
 
 impl Fleet {
@@ -70,6 +78,8 @@ impl Fleet {
             waiting: Mutex::new(Some(waiting)),
             overflowed: AtomicBool::new(false),
             gap: Notify::new(),
+            tried: watch::Sender::new(0),
+            serving: AtomicBool::new(false),
         }
     }
 
@@ -86,6 +96,23 @@ impl Fleet {
     /// Whether Redis answers; `None` without one.
     pub fn redis_answers(&self) -> Option<bool> {
         self.redis.as_ref().map(|redis| !redis.is_away())
+    }
+
+    /// Wait until every channel was tried, but not for long: what is heard from then on is not missed,
+    /// so that nothing has to be forgotten that is read after this.
+    pub async fn listening(&self) {
+        let channels = usize::from(self.redis.is_some()) + usize::from(!self.store.is_alone());
+        let mut tried = self.tried.subscribe();
+        // Late, it is told that it may have missed something.
+        let _ = timeout(FIRST_TRY, tried.wait_for(|tried| *tried >= channels)).await;
+        self.serving.store(true, Ordering::SeqCst);
+    }
+
+    /// A channel was tried. What was said before may have been missed by whoever serves already.
+    fn heard_from_now_on(&self) {
+        if self.serving.load(Ordering::SeqCst) {
+            self.gap.notify_one();
+        }
     }
 
     /// Tell the others. Never waits.

@@ -139,6 +139,8 @@ impl Program {
         tasks.spawn(admin::upkeep(metrics.clone(), stop.clone()));
         tasks.close();
 
+        fleet.listening().await;
+        app.reload_hosts().await;
         let limits = limits(&config.net);
         let front = Front::new(plane, routes::router(Arc::clone(&app)));
         let public = Server::start(public, limits, move |worker| {
