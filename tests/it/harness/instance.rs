@@ -79,6 +79,19 @@ impl Home {
             db.execute_batch(sql).unwrap();
         }
     }
+
+    /// The number that a query gives.
+    pub(crate) async fn number(&self, sql: &str) -> i64 {
+        if let Some(database) = &self.database {
+            let connected = tokio_postgres::connect(database.url(), tokio_postgres::NoTls);
+            let (client, connection) = connected.await.unwrap();
+            tokio::runtime::Handle::current().spawn(connection);
+            return client.query_one(sql, &[]).await.unwrap().get(0);
+        }
+        let db = rusqlite::Connection::open(self.sqlite_file()).unwrap();
+        db.busy_timeout(std::time::Duration::from_secs(10)).unwrap();
+        db.query_row(sql, [], |row| row.get(0)).unwrap()
+    }
 }
 
 /// On a busy machine a test may be slow between two requests, and its connections must not be closed
@@ -205,7 +218,12 @@ impl Staged {
 
     /// A client of it.
     pub(crate) fn http(&self) -> Http {
-        Http::new(&format!("http://{}", self.program.address()))
+        Http::new(&self.base_url())
+    }
+
+    /// `http://host:port`.
+    pub(crate) fn base_url(&self) -> String {
+        format!("http://{}", self.program.address())
     }
 
     /// What it does, without HTTP.

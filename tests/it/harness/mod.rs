@@ -6,6 +6,7 @@ pub(crate) mod instance;
 pub(crate) mod postgres;
 pub(crate) mod process;
 pub(crate) mod redis;
+pub(crate) mod storm;
 
 /// A variable that `./scripts/with-servers` sets. A missing server is a failure, never a skip: a
 /// skipped test looks just like a passed one.

@@ -5,4 +5,6 @@ mod answers;
 mod changes;
 mod counts;
 mod crowd;
+mod losses;
 mod quota;
+mod rounds;
