@@ -141,6 +141,11 @@ impl Served {
         self.process.base_url()
     }
 
+    /// Wait until it has written a line that contains `text`.
+    pub(crate) fn wait_for_log(&self, text: &str) {
+        self.process.wait_for_log(text);
+    }
+
     /// End it as an operator does, expect that it ended well, and start it again on the same store.
     pub(crate) fn restart(self) -> Self {
         let Self { home, program, process } = self;
@@ -229,6 +234,11 @@ impl Staged {
     /// What it does, without HTTP.
     pub(crate) fn app(&self) -> &Arc<kurz::app::App> {
         self.program.app()
+    }
+
+    /// Its store, opened once more, as another process would.
+    pub(crate) async fn open_store(&self) -> kurz::store::Store {
+        kurz::store::Store::open(&self.config.store).await.unwrap()
     }
 
     /// Stop it, which writes everything down, and start it again on the same store.

@@ -3,6 +3,7 @@
 mod addresses;
 mod answers;
 mod changes;
+mod click_log;
 mod counts;
 mod crowd;
 mod losses;
