@@ -21,7 +21,7 @@ use hyper_util::server::conn::auto;
 use rustls::ServerConfig;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::{TcpListener, TcpStream};
-use tokio::time::{Instant, MissedTickBehavior, interval, sleep_until, timeout_at};
+use tokio::time::{Instant, Interval, MissedTickBehavior, interval, sleep_until, timeout_at};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
@@ -31,7 +31,7 @@ use super::limits::Limits;
 use super::pulse::{Order, Pulse};
 use super::socket::Socket;
 use super::tls;
-use super::watch::Watch;
+use super::watch::{BREATH, Watch};
 
 const FIRST_PAUSE: Duration = Duration::from_millis(5);
 const LONGEST_PAUSE: Duration = Duration::from_millis(100);
@@ -92,7 +92,7 @@ where
         loop {
             tokio::select! {
                 () = &mut stopped => break,
-                _ = tick.tick() => self.watch.sweep(Instant::now()),
+                _ = tick.tick() => self.sweep(&mut tick),
                 () = sleep_until(pause.until()), if pause.on() => pause.end(),
                 accepted = listener.accept(), if !pause.on() => match accepted {
                     Ok((stream, peer)) => {
@@ -154,8 +154,14 @@ where
                 outcome = &mut ended => {
                     return if outcome.is_ok() { 0 } else { self.tasks.len() };
                 }
-                _ = tick.tick() => self.watch.sweep(Instant::now()),
+                _ = tick.tick() => self.sweep(&mut tick),
             }
+        }
+    }
+
+    fn sweep(&mut self, tick: &mut Interval) {
+        if self.watch.sweep(Instant::now()) {
+            tick.reset_after(BREATH);
         }
     }
 }

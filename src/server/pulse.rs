@@ -113,14 +113,15 @@ impl Pulse {
     }
 
     /// Give an order, and wake the task to follow it. The same order again is none: the task would
-    /// not see that its waker was taken.
-    pub(super) fn give(&self, order: Order) {
+    /// not see that its waker was taken. Whether it was one.
+    pub(super) fn give(&self, order: Order) -> bool {
         if order == self.order() {
-            return;
+            return false;
         }
         let at = ORDERS.iter().position(|one| *one == order).unwrap_or_default();
         self.order.store(u8::try_from(at).unwrap_or_default(), Relaxed);
         self.waker.wake();
+        true
     }
 
     pub(super) fn order(&self) -> Order {

@@ -17,6 +17,13 @@ use super::pulse::{Order, Pulse, Stage};
 /// A client that takes this much of an answer within the body timeout is slow, not stalled.
 const PROGRESS: u64 = 64 * 1024;
 
+/// Orders that are given at once. Thousands of connections may have had their time at the same
+/// moment, and to end one costs as much as several redirects, which would all wait.
+const ORDERS_AT_ONCE: usize = 16;
+
+/// How long after that many the next ones are given.
+pub(super) const BREATH: Duration = Duration::from_millis(5);
+
 /// How long a closing connection is read from for the client's sake.
 const LINGER: Duration = Duration::from_secs(1);
 
@@ -36,9 +43,11 @@ impl Watch {
         self.connections.push(Watched::new(pulse, now));
     }
 
-    /// Look at every connection, and forget those that ended.
-    pub(super) fn sweep(&mut self, now: Instant) {
+    /// Look at every connection, and forget those that ended. Whether some were put off: the next
+    /// sweep is due after a [`BREATH`] then.
+    pub(super) fn sweep(&mut self, now: Instant) -> bool {
         let (limits, draining) = (self.limits, self.draining);
+        let mut orders = 0;
         self.connections.retain_mut(|connection| {
             if connection.pulse.done() {
                 return false;
@@ -46,11 +55,15 @@ impl Watch {
             if draining {
                 connection.drain();
             }
-            if let Some(order) = connection.judge(now, &limits) {
-                connection.pulse.give(order);
+            if orders < ORDERS_AT_ONCE
+                && let Some(order) = connection.judge(now, &limits)
+            {
+                // The same order again costs nothing, and must not keep the others waiting.
+                orders += usize::from(connection.pulse.give(order));
             }
             true
         });
+        orders == ORDERS_AT_ONCE
     }
 
     /// Let every connection finish what it has in flight. A new one has until the next sweep to
@@ -199,6 +212,26 @@ mod tests {
         assert_eq!(orders(|_, _| ()), [(5, Order::Expire)]);
         let dribbles = |_, pulse: &Pulse| pulse.set_stage(Stage::Head);
         assert_eq!(orders(dribbles), [(5, Order::Expire)]);
+    }
+
+    #[test]
+    fn g1_many_that_are_late_at_once_are_ended_a_few_at_a_time() {
+        let mut watch = Watch::new(Limits::default());
+        let start = Instant::now();
+        let pulses: Vec<_> = (0..ORDERS_AT_ONCE * 5 / 2).map(|_| Arc::default()).collect();
+        for pulse in &pulses {
+            watch.add(Arc::clone(pulse), start);
+        }
+        let expired = || pulses.iter().filter(|pulse| pulse.order() == Order::Expire).count();
+        assert!(!watch.sweep(start + Duration::from_secs(4)));
+        let late = start + Duration::from_secs(5);
+        assert!(watch.sweep(late));
+        assert_eq!(expired(), ORDERS_AT_ONCE);
+        // Those that do not end at once keep nobody waiting.
+        assert!(watch.sweep(late));
+        assert_eq!(expired(), 2 * ORDERS_AT_ONCE);
+        assert!(!watch.sweep(late));
+        assert_eq!(expired(), pulses.len());
     }
 
     #[test]
