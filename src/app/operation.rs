@@ -50,6 +50,8 @@ pub struct Operation {
     pub store: &'static str,
     /// How long the database took to answer, in milliseconds.
     pub store_ms: f64,
+    /// Whether Redis answers; `None` where none is used.
+    pub redis_answers: Option<bool>,
     /// Links in memory.
     pub cached_links: usize,
     /// About how many bytes they take.
@@ -91,6 +93,7 @@ impl App {
             instance: self.parts.fleet.instance().to_owned(),
             store: self.parts.store.kind(),
             store_ms,
+            redis_answers: self.parts.fleet.redis_answers(),
             cached_links,
             cached_bytes,
             unwritten: self.unwritten().await,

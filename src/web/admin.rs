@@ -113,7 +113,11 @@ pub(super) async fn admin(
         instances: now.instances.into_iter().map(|one| row(one, &now.instance)).collect(),
         store: now.store,
         answers: fill(words.admin.answers, format!("{:.1}", now.store_ms)),
-        redis: words.admin.redis_off,
+        redis: match now.redis_answers {
+            None => words.admin.redis_off,
+            Some(true) => words.admin.redis_up,
+            Some(false) => words.admin.redis_away,
+        },
         cached: format!(
             "{} ({} KiB)",
             page::number(now.cached_links),

@@ -20,6 +20,8 @@ super::words! {
         answers: "answers in {} ms", "antwortet in {} ms", "responde en {} ms";
         redis: "Redis", "Redis", "Redis";
         redis_off: "not used: counters live in this process", "nicht benutzt: Zähler leben in diesem Prozess", "sin usar: los contadores viven en este proceso";
+        redis_up: "answers", "antwortet", "responde";
+        redis_away: "does not answer: limited links are served from what this instance holds", "antwortet nicht: begrenzte Links leben von dem, was diese Instanz noch hat", "no responde: los enlaces con límite se sirven de lo que le queda a esta instancia";
         cache: "Links in memory", "Links im Speicher", "Enlaces en memoria";
         unwritten: "Links with clicks not yet written", "Links mit noch ungeschriebenen Klicks", "Enlaces con clics sin escribir";
         time: "Clock (UTC)", "Uhr (UTC)", "Reloj (UTC)";
