@@ -101,15 +101,7 @@ impl Program {
         let admin = admin.transpose()?;
 
         let parts = parts(config, store, public.address(), clock.clone(), entropy).await?;
-        let plane = Plane {
-            links: Arc::clone(&parts.links),
-            hosts: Arc::clone(&parts.hosts),
-            recorder: Arc::clone(&parts.recorder),
-            lane: parts.recorder.lane(0),
-            visitors: Arc::new(Visitors::new(random(&parts.entropy))),
-            reserved: Arc::clone(&parts.reserved),
-            clock: parts.clock.clone(),
-        };
+        let plane = plane(&parts);
         let (fleet, ledger) = (Arc::clone(&parts.fleet), parts.recorder.ledger().cloned());
         let app = Arc::new(App::new(parts).await?);
         // Before anybody is served: limits go by what is in the tables.
@@ -190,6 +182,19 @@ impl Program {
         app.wind_up().await?;
         drop(lock);
         Ok(())
+    }
+}
+
+/// What redirects need of the parts.
+fn plane(parts: &Parts) -> Plane {
+    Plane {
+        links: Arc::clone(&parts.links),
+        hosts: Arc::clone(&parts.hosts),
+        recorder: Arc::clone(&parts.recorder),
+        lane: parts.recorder.lane(0),
+        visitors: Arc::new(Visitors::new(random(&parts.entropy))),
+        reserved: Arc::clone(&parts.reserved),
+        clock: parts.clock.clone(),
     }
 }
 
