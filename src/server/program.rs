@@ -111,14 +111,7 @@ impl Program {
         let tasks = TaskTracker::new();
         tasks.spawn(jobs::flush::run(Arc::clone(&app), stop.clone()));
         tasks.spawn(jobs::tend::run(Arc::clone(&app), stop.clone()));
-        let (heard, hearing) = mpsc::channel(HEARD);
-        fleet.start(heard, &tasks, &stop);
-        if let Some(ledger) = &ledger {
-            ledger.start(&tasks, &stop);
-        }
-        let listener = Arc::clone(&app);
-        let until = stop.clone();
-        tasks.spawn(async move { listener.listen(hearing, until).await });
+        join(&app, &fleet, ledger.as_ref(), &tasks, &stop);
         spawn_cleanup(&config.lives, &app, &tasks, &stop);
         if config.lives.health_checks {
             let checker = Checker::of_the_internet(CHECKS_AT_ONCE);
@@ -217,6 +210,23 @@ fn check_replica(config: &Config) -> Result<(), StartError> {
                 a month are counted from what it says; set KURZ_REDIS as well, or leave the replica \
                 out";
     Err(StartError::Setting(text.to_owned()))
+}
+
+/// Become one of many: hear what the others say, and count with them.
+fn join(
+    app: &Arc<App>,
+    fleet: &Arc<Fleet>,
+    ledger: Option<&Arc<Ledger>>,
+    tasks: &TaskTracker,
+    stop: &CancellationToken,
+) {
+    let (heard, hearing) = mpsc::channel(HEARD);
+    fleet.start(heard, tasks, stop);
+    if let Some(ledger) = ledger {
+        ledger.start(tasks, stop);
+    }
+    let (app, until) = (Arc::clone(app), stop.clone());
+    tasks.spawn(async move { app.listen(hearing, until).await });
 }
 
 fn spawn_cleanup(lives: &Lives, app: &Arc<App>, tasks: &TaskTracker, stop: &CancellationToken) {
