@@ -218,5 +218,7 @@ async fn postgres_is_killed_and_all_is_normal_within_ten_seconds_of_its_return()
             http.get(&format!("/unknown{round}")).await.expect(404);
         }
         eprintln!("all normal {:?} after its return", watch.elapsed());
+        // Once they hear the database again they forget everything, and are told of the link anew.
+        stroll(&instances.addresses(), &known, Duration::from_secs(3)).await;
     }
 }
