@@ -32,8 +32,8 @@ use crate::store::Store;
 const WAITING: usize = 16_384;
 /// Questions at the same time.
 const AT_ONCE: usize = 512;
-/// How long a redirect waits: a few calls, should the first ones be lost.
-const PATIENCE: Duration = Duration::from_millis(100);
+/// How long a redirect waits: as many calls as it takes to know that Redis is away.
+const PATIENCE: Duration = Duration::from_millis(400);
 /// How long those who hold the last hits may take to give them back. It happens once at the end of a
 /// link's month.
 const RECALL: Duration = Duration::from_secs(1);

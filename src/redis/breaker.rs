@@ -1,45 +1,63 @@
-//! When to stop asking: after a few failures in a row. It knows no time: whoever keeps the connection
-//! alive tries again and again, and its first success closes the breaker.
+//! When to stop asking: after a few failures in a row, over some time. Many calls at once are lost in
+//! one short pause of a machine; that is no outage. Who keeps the connection alive tries again and
+//! again, and its first success closes the breaker. It is told the time.
 
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU32, Ordering};
+use std::time::Duration;
 
-/// Failures in a row after which nobody else has to wait for the next one.
+/// Failures in a row after which nobody else has to wait for the next one,
 const MOST_FAILURES: u32 = 5;
+/// if they are spread over at least this time.
+const LONG_ENOUGH: Duration = Duration::from_millis(300);
 
 /// Counts failures in a row.
 #[derive(Debug)]
-pub struct Breaker(AtomicU32);
+pub struct Breaker {
+    failures: AtomicU32,
+    /// When the first of them was, in milliseconds.
+    since: AtomicI64,
+    open: AtomicBool,
+}
 
 impl Default for Breaker {
     /// Open, until something has worked.
     fn default() -> Self {
-        Self(AtomicU32::new(MOST_FAILURES))
+        Self { failures: AtomicU32::new(0), since: AtomicI64::new(0), open: AtomicBool::new(true) }
     }
 }
 
 impl Breaker {
     /// Whether nobody should ask.
     pub fn is_open(&self) -> bool {
-        self.0.load(Ordering::Acquire) >= MOST_FAILURES
+        self.open.load(Ordering::Acquire)
     }
 
     /// It answered.
     pub fn succeeded(&self) {
-        // A plain read first: that it works is nearly always no news.
-        if self.0.load(Ordering::Acquire) != 0 {
-            self.0.store(0, Ordering::Release);
+        // Plain reads first: that it works is nearly always no news.
+        if self.failures.load(Ordering::Acquire) != 0 {
+            self.failures.store(0, Ordering::Release);
+        }
+        if self.is_open() {
+            self.open.store(false, Ordering::Release);
         }
     }
 
-    /// It did not answer, or not in time; `true` when this one opened it.
-    pub fn failed(&self) -> bool {
-        let more = |failures: u32| Some(failures.saturating_add(1).min(MOST_FAILURES));
-        self.0.fetch_update(Ordering::AcqRel, Ordering::Acquire, more) == Ok(MOST_FAILURES - 1)
+    /// It did not answer, or not in time, at `at` milliseconds; `true` when this one opened it.
+    pub fn failed(&self, at: i64) -> bool {
+        let before = self.failures.fetch_add(1, Ordering::AcqRel);
+        if before == 0 {
+            self.since.store(at, Ordering::Release);
+        }
+        let lasted = at.saturating_sub(self.since.load(Ordering::Acquire));
+        let long_enough = i64::try_from(LONG_ENOUGH.as_millis()).unwrap_or(i64::MAX);
+        let enough = before.saturating_add(1) >= MOST_FAILURES && lasted >= long_enough;
+        enough && self.open()
     }
 
     /// There is nothing to ask any more; `true` when it was closed before.
     pub fn open(&self) -> bool {
-        self.0.swap(MOST_FAILURES, Ordering::AcqRel) < MOST_FAILURES
+        !self.open.swap(true, Ordering::AcqRel)
     }
 }
 
@@ -48,22 +66,33 @@ mod tests {
     use super::*;
 
     #[test]
-    fn five_failures_in_a_row_open_it_and_one_success_closes_it() {
+    fn failures_in_a_row_over_some_time_open_it_and_one_success_closes_it() {
         let breaker = Breaker::default();
         assert!(breaker.is_open(), "nothing has worked yet");
         breaker.succeeded();
-        for _ in 0..3 {
-            for _ in 1..MOST_FAILURES {
-                assert!(!breaker.failed());
+        for round in 0..3 {
+            for failure in 1..i64::from(MOST_FAILURES) {
+                assert!(!breaker.failed(round * 10_000 + 1000 * failure));
                 assert!(!breaker.is_open());
             }
             breaker.succeeded();
         }
-        let opened: Vec<bool> = (0..7).map(|_| breaker.failed()).collect();
+        let opened: Vec<bool> = (0..7).map(|at| breaker.failed(90_000 + 100 * at)).collect();
         assert_eq!(opened, [false, false, false, false, true, false, false]);
         assert!(breaker.is_open());
         breaker.succeeded();
         assert!(!breaker.is_open());
         assert!(breaker.open() && !breaker.open());
+    }
+
+    #[test]
+    fn many_failures_in_one_moment_are_not_an_outage() {
+        let breaker = Breaker::default();
+        breaker.succeeded();
+        for _ in 0..1000 {
+            assert!(!breaker.failed(5_000));
+        }
+        assert!(!breaker.is_open());
+        assert!(breaker.failed(5_300), "but when it lasts it is one");
     }
 }

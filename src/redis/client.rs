@@ -8,7 +8,7 @@ use std::time::Duration;
 use arc_swap::ArcSwapOption;
 use redis::RedisError;
 use thiserror::Error;
-use tokio::time::timeout;
+use tokio::time::{Instant, timeout};
 
 use crate::config::RedisUrl;
 use crate::redis::breaker::Breaker;
@@ -41,6 +41,8 @@ pub struct Redis {
     authorities: Option<PathBuf>,
     wire: ArcSwapOption<Wire>,
     breaker: Breaker,
+    /// Since it was made; what the breaker goes by.
+    watch: Instant,
 }
 
 impl fmt::Debug for Redis {
@@ -53,7 +55,7 @@ impl Redis {
     /// Not connected yet.
     pub fn new(url: RedisUrl, authorities: Option<PathBuf>) -> Self {
         let (wire, breaker) = (ArcSwapOption::empty(), Breaker::default());
-        Self { url, authorities, wire, breaker }
+        Self { url, authorities, wire, breaker, watch: Instant::now() }
     }
 
     /// Connect, and hear what is said on `channel`. A connection that was there before is dropped.
@@ -140,7 +142,8 @@ impl Redis {
             None => Away("it took too long".to_owned()),
         };
         metrics::counter!("kurz_redis_failures_total").increment(1);
-        if self.breaker.failed() {
+        let at = i64::try_from(self.watch.elapsed().as_millis()).unwrap_or(i64::MAX);
+        if self.breaker.failed(at) {
             tracing::warn!(error = %failed, "Redis does not answer");
         }
         Err(failed)
