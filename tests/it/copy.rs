@@ -9,7 +9,7 @@ use kurz::link::{Hour, LinkId, Strategy, Tally};
 use kurz::store::{Host, Inserted, LinkEdit, NewChange, NewLink, Progress, Store, Turn, Workspace};
 use tempfile::TempDir;
 
-use crate::harness::postgres::Database;
+use crate::harness::postgres::{Database, connect};
 use crate::harness::process::Program;
 
 const WORKSPACES: [&str; 4] = ["main", "acme", "Bulk_2", "zeta-9"];
@@ -283,9 +283,7 @@ async fn the_checksums_of_postgresql_show_a_single_changed_row() {
     let (from, to) = (source.open().await, target.open().await);
     seed(&from, 100).await;
     let sums = copy(&from, &to).await.unwrap();
-    let (client, connection) =
-        tokio_postgres::connect(&target.url(), tokio_postgres::NoTls).await.unwrap();
-    tokio::runtime::Handle::current().spawn(connection);
+    let client = connect(&target.url()).await;
     let sql = "update link_stats set month_hits = month_hits + 1 where link_id = 8";
     assert_eq!(client.execute(sql, &[]).await.unwrap(), 1);
     let changed = to.checksums(&mut |_| {}).await.unwrap();

@@ -4,6 +4,7 @@
 use serde_json::json;
 
 use crate::harness::instance::{Kind, Staged};
+use crate::harness::postgres::connect;
 use crate::links;
 
 /// Let nobody into the database of `store`, and send those away who are in; or let them in again.
@@ -11,9 +12,7 @@ pub(crate) async fn set_open(store: &str, open: bool) {
     let mut url = url::Url::parse(store).unwrap();
     let name = url.path().trim_start_matches('/').to_owned();
     url.set_path("postgres");
-    let connected = tokio_postgres::connect(url.as_str(), tokio_postgres::NoTls);
-    let (client, connection) = connected.await.unwrap();
-    tokio::runtime::Handle::current().spawn(connection);
+    let client = connect(url.as_str()).await;
     let allow = format!("alter database {name} with allow_connections {open}");
     client.batch_execute(&allow).await.unwrap();
     let dismiss = "select pg_terminate_backend(pid) from pg_stat_activity where datname = $1";

@@ -11,7 +11,7 @@ use kurz::server::program;
 use tempfile::TempDir;
 
 use super::http::Http;
-use super::postgres::Database;
+use super::postgres::{Database, connect};
 use super::process::{Process, Program};
 
 /// Which of the two databases.
@@ -61,6 +61,11 @@ impl Home {
         }
     }
 
+    /// Which database it is.
+    pub(crate) fn kind(&self) -> Kind {
+        if self.database.is_some() { Kind::Postgres } else { Kind::Sqlite }
+    }
+
     /// The file of an SQLite store.
     pub(crate) fn sqlite_file(&self) -> PathBuf {
         self.folder.path().join("kurz.db")
@@ -68,29 +73,26 @@ impl Home {
 
     /// Run statements behind kurz's back, as an operator or a job of another version would.
     pub(crate) async fn execute(&self, sql: &str) {
-        if let Some(database) = &self.database {
-            let connected = tokio_postgres::connect(database.url(), tokio_postgres::NoTls);
-            let (client, connection) = connected.await.unwrap();
-            tokio::runtime::Handle::current().spawn(connection);
-            client.batch_execute(sql).await.unwrap();
-        } else {
-            let db = rusqlite::Connection::open(self.sqlite_file()).unwrap();
-            db.busy_timeout(std::time::Duration::from_secs(10)).unwrap();
-            db.execute_batch(sql).unwrap();
+        match &self.database {
+            Some(database) => connect(database.url()).await.batch_execute(sql).await.unwrap(),
+            None => self.open().execute_batch(sql).unwrap(),
         }
     }
 
     /// The number that a query gives.
     pub(crate) async fn number(&self, sql: &str) -> i64 {
-        if let Some(database) = &self.database {
-            let connected = tokio_postgres::connect(database.url(), tokio_postgres::NoTls);
-            let (client, connection) = connected.await.unwrap();
-            tokio::runtime::Handle::current().spawn(connection);
-            return client.query_one(sql, &[]).await.unwrap().get(0);
+        match &self.database {
+            Some(database) => {
+                connect(database.url()).await.query_one(sql, &[]).await.unwrap().get(0)
+            }
+            None => self.open().query_row(sql, [], |row| row.get(0)).unwrap(),
         }
+    }
+
+    fn open(&self) -> rusqlite::Connection {
         let db = rusqlite::Connection::open(self.sqlite_file()).unwrap();
-        db.busy_timeout(std::time::Duration::from_secs(10)).unwrap();
-        db.query_row(sql, [], |row| row.get(0)).unwrap()
+        db.busy_timeout(std::time::Duration::from_secs(30)).unwrap();
+        db
     }
 }
 

@@ -38,6 +38,13 @@ impl Drop for Database {
     }
 }
 
+/// A connection that ends with the client.
+pub(crate) async fn connect(url: &str) -> tokio_postgres::Client {
+    let (client, connection) = tokio_postgres::connect(url, tokio_postgres::NoTls).await.unwrap();
+    tokio::runtime::Handle::current().spawn(connection);
+    client
+}
+
 enum Request {
     Create { answer: SyncSender<String> },
     Drop { name: String },
@@ -87,14 +94,8 @@ async fn serve(client: &tokio_postgres::Client, number: usize, request: Request)
 
 #[tokio::test]
 async fn every_test_gets_an_empty_database_of_its_own() {
-    async fn connect(database: &Database) -> tokio_postgres::Client {
-        let connected = tokio_postgres::connect(database.url(), tokio_postgres::NoTls).await;
-        let (client, connection) = connected.unwrap();
-        tokio::runtime::Handle::current().spawn(connection);
-        client
-    }
     let (one, two) = (Database::create(), Database::create());
-    let (in_one, in_two) = (connect(&one).await, connect(&two).await);
+    let (in_one, in_two) = (connect(one.url()).await, connect(two.url()).await);
     in_one.batch_execute("create table here (id bigint)").await.unwrap();
     let tables = "select count(*) from pg_tables where schemaname = 'public'";
     let count = in_two.query_one(tables, &[]).await.unwrap().get::<_, i64>(0);

@@ -11,7 +11,8 @@ use kurz::account::UserId;
 use kurz::code::Code;
 use kurz::store::{Claim, Error};
 
-use super::stage::{Bench, Kind, on_both_databases};
+use super::stage::Bench;
+use crate::harness::instance::{Kind, on_both_databases};
 
 const CLAIMERS: i64 = 64;
 const LINKS: usize = 1_000;

@@ -8,7 +8,8 @@ use kurz::app::CleanupTimes;
 use kurz::clock::Timestamp;
 use tokio_util::sync::CancellationToken;
 
-use super::stage::{GRACE, Kind, Stage};
+use super::stage::{GRACE, Stage};
+use crate::harness::instance::Kind;
 
 const DAY: Duration = Duration::from_hours(24);
 

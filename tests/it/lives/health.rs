@@ -8,8 +8,9 @@ use kurz::app::Probe;
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
-use super::stage::{Kind, Stage, on_both_databases};
+use super::stage::Stage;
 use crate::harness::http::Http;
+use crate::harness::instance::{Kind, on_both_databases};
 use crate::harness::process::Program;
 
 const DAY: Duration = Duration::from_hours(24);

@@ -5,7 +5,8 @@ use std::time::Duration;
 
 use kurz::store::Holding;
 
-use super::stage::{Bench, Kind, on_both_databases};
+use super::stage::Bench;
+use crate::harness::instance::{Kind, on_both_databases};
 
 const LONG: Duration = Duration::from_mins(14);
 const SHORT: Duration = Duration::from_millis(150);

@@ -6,7 +6,8 @@ use std::time::Duration;
 use kurz::app::CleanupEnd;
 use serde_json::{Value, json};
 
-use super::stage::{GRACE, Kind, Stage, on_both_databases};
+use super::stage::{GRACE, Stage};
+use crate::harness::instance::{Kind, on_both_databases};
 
 const MINUTE: Duration = Duration::from_mins(1);
 const JUST_BEFORE: Duration = GRACE.saturating_sub(Duration::from_secs(20));

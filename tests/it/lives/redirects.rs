@@ -7,8 +7,8 @@ use kurz::clock::{Stopwatch, Timestamp};
 use serde_json::{Value, json};
 use tokio::task::JoinHandle;
 
-use super::stage::{Home, Kind, on_both_databases};
 use crate::harness::http::Http;
+use crate::harness::instance::{Home, Kind, on_both_databases};
 use crate::harness::process::{Process, Program};
 
 const LINKS: usize = 12;

@@ -11,86 +11,27 @@ use kurz::entropy::Entropy;
 use kurz::server::program::Program;
 use kurz::store::{Holding, Store};
 use serde_json::{Value, json};
-use tempfile::TempDir;
 use tokio_util::sync::CancellationToken;
 
 use crate::harness::http::Http;
-use crate::harness::postgres::Database;
+use crate::harness::instance::{Home, Kind};
 
 /// The grace of a staged kurz.
 pub(super) const GRACE: Duration = Duration::from_mins(15);
 
-/// Which of the two databases.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Kind {
-    Sqlite,
-    Postgres,
-}
-
-/// A folder, and in it or beside it an empty database.
-pub(super) struct Home {
-    folder: TempDir,
-    database: Option<Database>,
-}
-
-impl Home {
-    pub(super) fn new(kind: Kind) -> Self {
-        let database = (kind == Kind::Postgres).then(Database::create);
-        Self { folder: tempfile::tempdir().unwrap(), database }
-    }
-
-    /// What `KURZ_STORE` is to say.
-    pub(super) fn store(&self) -> String {
-        match &self.database {
-            Some(database) => database.url().to_owned(),
-            None => format!("sqlite://{}", self.folder.path().join("kurz.db").display()),
-        }
-    }
-
-    /// The settings of a kurz on it, which cleans up only when it is told to.
-    pub(super) fn config(&self) -> Config {
-        let env = [
-            ("KURZ_STORE", self.store().as_str()),
-            ("KURZ_LISTEN", "127.0.0.1:0"),
-            ("KURZ_ADMIN_LISTEN", "off"),
-            ("KURZ_OPEN", "on"),
-            ("KURZ_THREADS", "1"),
-            ("KURZ_CLEANUP_DELAY", "1d"),
-        ]
-        .map(|(name, value)| (name.to_owned(), value.to_owned()));
-        Config::load(&Overrides::default(), env, self.folder.path()).unwrap()
-    }
-
-    /// The number that a query gives.
-    pub(super) async fn number(&self, sql: &str) -> i64 {
-        match &self.database {
-            Some(database) => {
-                connect(database.url()).await.query_one(sql, &[]).await.unwrap().get(0)
-            }
-            None => self.open().query_row(sql, [], |row| row.get(0)).unwrap(),
-        }
-    }
-
-    /// Run statements behind kurz's back.
-    pub(super) async fn execute(&self, sql: &str) {
-        match &self.database {
-            Some(database) => connect(database.url()).await.batch_execute(sql).await.unwrap(),
-            None => self.open().execute_batch(sql).unwrap(),
-        }
-    }
-
-    fn open(&self) -> rusqlite::Connection {
-        let db = rusqlite::Connection::open(self.folder.path().join("kurz.db")).unwrap();
-        db.busy_timeout(Duration::from_secs(30)).unwrap();
-        db
-    }
-}
-
-/// A connection that ends with the client.
-pub(super) async fn connect(url: &str) -> tokio_postgres::Client {
-    let (client, connection) = tokio_postgres::connect(url, tokio_postgres::NoTls).await.unwrap();
-    tokio::runtime::Handle::current().spawn(connection);
-    client
+/// The settings of a kurz on `home`, which cleans up only when it is told to.
+pub(super) fn config(home: &Home) -> Config {
+    let env = [
+        ("KURZ_STORE", home.store().as_str()),
+        ("KURZ_LISTEN", "127.0.0.1:0"),
+        ("KURZ_ADMIN_LISTEN", "off"),
+        ("KURZ_OPEN", "on"),
+        ("KURZ_THREADS", "1"),
+        ("KURZ_CLEANUP_DELAY", "1d"),
+    ]
+    .map(|(name, value)| (name.to_owned(), value.to_owned()));
+    let nowhere = tempfile::tempdir().unwrap();
+    Config::load(&Overrides::default(), env, nowhere.path()).unwrap()
 }
 
 /// A running kurz.
@@ -115,7 +56,7 @@ impl Stage {
     }
 
     async fn open(home: Home, clock: Clock) -> Self {
-        let program = Program::start(&home.config(), clock.clone(), Entropy::os()).await.unwrap();
+        let program = Program::start(&config(&home), clock.clone(), Entropy::os()).await.unwrap();
         Self { home, clock, program }
     }
 
@@ -156,7 +97,7 @@ impl Stage {
     /// Let `by` pass. On PostgreSQL the rows grow older instead, and kurz starts again, since its
     /// cache knows their old times.
     pub(super) async fn pass(self, by: Duration) -> Self {
-        if self.home.database.is_none() {
+        if self.home.kind() == Kind::Sqlite {
             self.clock.advance(by);
             return self;
         }
@@ -181,7 +122,7 @@ pub(super) struct Bench {
 impl Bench {
     pub(super) async fn new(kind: Kind) -> Self {
         let home = Home::new(kind);
-        let store = Store::open(&home.config().store).await.unwrap();
+        let store = Store::open(&config(&home).store).await.unwrap();
         Self { home, store, clock: Clock::manual(Clock::system().now()) }
     }
 
@@ -191,7 +132,7 @@ impl Bench {
 
     pub(super) async fn pass(&self, by: Duration) {
         self.clock.advance(by);
-        if self.home.database.is_some() {
+        if self.home.kind() == Kind::Postgres {
             // The server's clock is nobody's to move.
             tokio::time::sleep(by).await;
         }
@@ -201,23 +142,3 @@ impl Bench {
         self.store.take_lock("cleanup", by, at_most, self.now()).await.unwrap()
     }
 }
-
-/// Each test on both databases: `name::on_sqlite` and `name::on_postgres`.
-macro_rules! on_both_databases {
-    ($($name:ident),+ $(,)?) => {$(
-        mod $name {
-            use crate::lives::stage::Kind;
-
-            #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-            async fn on_sqlite() {
-                super::$name(Kind::Sqlite).await;
-            }
-
-            #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-            async fn on_postgres() {
-                super::$name(Kind::Postgres).await;
-            }
-        }
-    )+};
-}
-pub(super) use on_both_databases;

@@ -9,8 +9,8 @@ use base64::Engine;
 use rcgen::{CertifiedKey, generate_simple_self_signed};
 
 use super::servers::{Postgres, give};
-use super::stage::{Instances, connect};
-use crate::harness::postgres::Database;
+use super::stage::Instances;
+use crate::harness::postgres::{Database, connect};
 use crate::harness::process::{Process, Program};
 
 /// The text form of a certificate or key.

@@ -223,11 +223,3 @@ pub(super) fn this_month() -> String {
     let now: Timestamp = Clock::system().now();
     Month::of(now).to_string()
 }
-
-/// A connection to a database, to look behind kurz's back.
-pub(super) async fn connect(url: &str) -> tokio_postgres::Client {
-    let connected = tokio_postgres::connect(url, tokio_postgres::NoTls).await;
-    let (client, connection) = connected.unwrap();
-    tokio::runtime::Handle::current().spawn(connection);
-    client
-}
