@@ -1,8 +1,13 @@
 //! The account and the administration in a browser.
 
-use super::browser::Browser;
+use super::browser::{Browser, Screen, on_both_screens};
 use super::stage::Stage;
 use crate::people::PASSWORD;
+
+on_both_screens!(
+    one_registers_logs_out_and_in_changes_the_password_makes_a_key_and_leaves,
+    an_administrator_sees_the_server_and_locks_somebody_out,
+);
 
 async fn log_in(browser: &Browser, name: &str, password: &str) {
     browser.go("/login").await;
@@ -11,10 +16,9 @@ async fn log_in(browser: &Browser, name: &str, password: &str) {
     browser.click("main form button").await;
 }
 
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn one_registers_logs_out_and_in_changes_the_password_makes_a_key_and_leaves() {
+async fn one_registers_logs_out_and_in_changes_the_password_makes_a_key_and_leaves(screen: Screen) {
     let stage = Stage::start().await;
-    let browser = Browser::open(&stage.base()).await;
+    let browser = Browser::open(&stage.base(), screen).await;
     browser.register("ada").await;
     browser.click("header form button").await;
     browser.until("location.pathname === '/'").await;
@@ -53,13 +57,12 @@ async fn one_registers_logs_out_and_in_changes_the_password_makes_a_key_and_leav
     stage.stop().await;
 }
 
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn an_administrator_sees_the_server_and_locks_somebody_out() {
+async fn an_administrator_sees_the_server_and_locks_somebody_out(screen: Screen) {
     let stage = Stage::start().await;
     stage.administrator("root").await;
     let eve = stage.sign_up("eve").await;
     eve.get("/app/account").await.expect(200);
-    let browser = Browser::open(&stage.base()).await;
+    let browser = Browser::open(&stage.base(), screen).await;
     log_in(&browser, "root", PASSWORD).await;
     browser.at("/app/w/main").await;
     browser.go("/app/admin").await;

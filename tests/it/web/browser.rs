@@ -19,6 +19,33 @@ const PATIENCE: Duration = Duration::from_mins(1);
 /// Between two looks.
 const PAUSE: Duration = Duration::from_millis(30);
 
+/// What somebody looks at.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Screen {
+    Desk,
+    Phone,
+}
+
+/// Each flow on both screens: `name::at_a_desk` and `name::on_a_phone`.
+macro_rules! on_both_screens {
+    ($($name:ident),+ $(,)?) => {$(
+        mod $name {
+            use crate::web::browser::Screen;
+
+            #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+            async fn at_a_desk() {
+                super::$name(Screen::Desk).await;
+            }
+
+            #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+            async fn on_a_phone() {
+                super::$name(Screen::Phone).await;
+            }
+        }
+    )+};
+}
+pub(super) use on_both_screens;
+
 /// A browser.
 pub(super) struct Browser {
     // In the order in which they must end.
@@ -40,7 +67,7 @@ impl Drop for Driver {
 
 impl Browser {
     /// A browser that looks at the server at `base`, in English.
-    pub(super) async fn open(base: &str) -> Self {
+    pub(super) async fn open(base: &str, screen: Screen) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let mut process = Command::new("chromedriver")
             .arg("--port=0")
@@ -78,7 +105,7 @@ impl Browser {
         }
         let driver = WebDriver::new(format!("http://127.0.0.1:{port}"), chrome).await.unwrap();
         let browser = Self { driver, _process: process, _folder: folder, base: base.to_owned() };
-        browser.size(1280, 900).await;
+        browser.fit(screen).await;
         browser
     }
 
@@ -169,7 +196,12 @@ impl Browser {
         self.driver.cdp().send_raw(command, params).await.unwrap()
     }
 
-    pub(super) async fn size(&self, width: u32, height: u32) {
+    /// Make the window as large as `screen`.
+    pub(super) async fn fit(&self, screen: Screen) {
+        let (width, height) = match screen {
+            Screen::Desk => (1280, 900),
+            Screen::Phone => (390, 844),
+        };
         let params = json!({
             "width": width, "height": height, "deviceScaleFactor": 1, "mobile": false,
         });

@@ -4,8 +4,14 @@ use std::time::Duration;
 
 use serde_json::json;
 
-use super::browser::Browser;
+use super::browser::{Browser, Screen, on_both_screens};
 use super::stage::Stage;
+
+on_both_screens!(
+    a_link_made_in_the_browser_is_the_accounts_after_registration_and_outlives_its_hours,
+    what_cannot_be_claimed_now_is_kept_and_what_is_over_is_dropped,
+    without_scripts_one_can_shorten_sign_in_and_manage,
+);
 
 async fn shorten(browser: &Browser, url: &str) -> String {
     browser.go("/").await;
@@ -14,10 +20,11 @@ async fn shorten(browser: &Browser, url: &str) -> String {
     browser.see(".result .short a").await.text().await.unwrap()
 }
 
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_link_made_in_the_browser_is_the_accounts_after_registration_and_outlives_its_hours() {
+async fn a_link_made_in_the_browser_is_the_accounts_after_registration_and_outlives_its_hours(
+    screen: Screen,
+) {
     let stage = Stage::start().await;
-    let browser = Browser::open(&stage.base()).await;
+    let browser = Browser::open(&stage.base(), screen).await;
     let short = shorten(&browser, "example.com/first?a=1").await;
     let code = short.rsplit('/').next().unwrap().to_owned();
     browser.read("https://example.com/first?a=1").await;
@@ -42,10 +49,9 @@ async fn a_link_made_in_the_browser_is_the_accounts_after_registration_and_outli
     stage.stop().await;
 }
 
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn what_cannot_be_claimed_now_is_kept_and_what_is_over_is_dropped() {
+async fn what_cannot_be_claimed_now_is_kept_and_what_is_over_is_dropped(screen: Screen) {
     let stage = Stage::start().await;
-    let browser = Browser::open(&stage.base()).await;
+    let browser = Browser::open(&stage.base(), screen).await;
     shorten(&browser, "example.com/kept").await;
     let over = "const list = JSON.parse(localStorage.getItem('kurz.links')); \
         list.push({ ...list[0], short_code: 'old', expires_at: '2020-01-01T00:00:00.000Z' }); \
@@ -68,10 +74,9 @@ async fn what_cannot_be_claimed_now_is_kept_and_what_is_over_is_dropped() {
     stage.stop().await;
 }
 
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn without_scripts_one_can_shorten_sign_in_and_manage() {
+async fn without_scripts_one_can_shorten_sign_in_and_manage(screen: Screen) {
     let stage = Stage::start().await;
-    let browser = Browser::open(&stage.base()).await;
+    let browser = Browser::open(&stage.base(), screen).await;
     browser.without_scripts().await;
     browser.go("/").await;
     browser.see("#url").await.send_keys("example.com/no/script").await.unwrap();

@@ -3,7 +3,7 @@
 
 use serde_json::json;
 
-use super::browser::Browser;
+use super::browser::{Browser, Screen};
 use super::stage::Stage;
 
 const PAYLOADS: &[&str] = &[
@@ -52,7 +52,7 @@ async fn furnish(stage: &Stage) {
 async fn hostile_titles_tags_targets_names_and_referrers_stay_text() {
     let stage = Stage::start().await;
     furnish(&stage).await;
-    let browser = Browser::open(&stage.base()).await;
+    let browser = Browser::open(&stage.base(), Screen::Desk).await;
     // A dialog would stop the script below; a policy that was broken would be told here.
     let watch = "window.__broken = []; document.addEventListener('securitypolicyviolation', \
                  (event) => window.__broken.push(event.blockedURI + ' ' + event.violatedDirective)); \

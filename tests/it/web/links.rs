@@ -2,13 +2,18 @@
 
 use serde_json::json;
 
-use super::browser::Browser;
+use super::browser::{Browser, Screen, on_both_screens};
 use super::stage::Stage;
 
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_link_is_made_with_everything_edited_deleted_and_brought_back() {
+on_both_screens!(
+    a_link_is_made_with_everything_edited_deleted_and_brought_back,
+    many_are_pasted_with_progress_found_selected_and_changed,
+    a_qr_code_takes_size_and_colours_and_copying_says_so,
+);
+
+async fn a_link_is_made_with_everything_edited_deleted_and_brought_back(screen: Screen) {
     let stage = Stage::start().await;
-    let browser = Browser::open(&stage.base()).await;
+    let browser = Browser::open(&stage.base(), screen).await;
     browser.register("ada").await;
     browser.read("There is nothing here yet.").await;
     browser.click(".empty a").await;
@@ -49,11 +54,9 @@ async fn a_link_is_made_with_everything_edited_deleted_and_brought_back() {
     stage.stop().await;
 }
 
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn many_are_pasted_with_progress_found_selected_and_changed_on_a_phone() {
+async fn many_are_pasted_with_progress_found_selected_and_changed(screen: Screen) {
     let stage = Stage::start().await;
-    let browser = Browser::open(&stage.base()).await;
-    browser.size(390, 844).await;
+    let browser = Browser::open(&stage.base(), screen).await;
     browser.register("ada").await;
     browser.go("/app/w/main/bulk").await;
     let lines: Vec<String> = (0..120)
@@ -98,14 +101,13 @@ async fn many_are_pasted_with_progress_found_selected_and_changed_on_a_phone() {
     stage.stop().await;
 }
 
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_qr_code_takes_size_and_colours_and_copying_says_so() {
+async fn a_qr_code_takes_size_and_colours_and_copying_says_so(screen: Screen) {
     let stage = Stage::start().await;
     stage.sign_up("ada").await;
     let http = stage.log_in("ada").await;
     let link = json!({ "original_url": "https://example.com", "custom_code": "promo" });
     stage.link(&http, "main", &link).await;
-    let browser = Browser::open(&stage.base()).await;
+    let browser = Browser::open(&stage.base(), screen).await;
     browser.go("/login?next=/app/w/main/l/promo").await;
     browser.fill("#email", "ada@example.com").await;
     browser.fill("#password", crate::people::PASSWORD).await;

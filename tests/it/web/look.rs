@@ -3,7 +3,7 @@
 
 use serde_json::{Value, json};
 
-use super::browser::Browser;
+use super::browser::{Browser, Screen};
 use super::stage::Stage;
 use crate::harness::http::Http;
 use crate::harness::instance::Kind;
@@ -106,19 +106,19 @@ async fn look(browser: &Browser, name: &str) -> String {
     let mut faults = String::new();
     for scheme in ["light", "dark"] {
         browser.scheme(scheme).await;
-        browser.size(1280, 900).await;
+        browser.fit(Screen::Desk).await;
         browser.picture(&format!("{name}-{scheme}")).await;
         faults.push_str(&browser.faults().await);
     }
     browser.scheme("light").await;
-    browser.size(390, 844).await;
+    browser.fit(Screen::Phone).await;
     browser.picture(&format!("{name}-phone")).await;
     faults.push_str(&browser.faults().await);
     let wide = "return document.documentElement.scrollWidth > window.innerWidth";
     if browser.script(wide).await != Value::Bool(false) {
         faults.push_str("it is wider than a phone\n");
     }
-    browser.size(1280, 900).await;
+    browser.fit(Screen::Desk).await;
     if faults.is_empty() { faults } else { format!("{name}: {faults}") }
 }
 
@@ -126,7 +126,7 @@ async fn look(browser: &Browser, name: &str) -> String {
 async fn every_page_is_fit_to_be_seen_in_both_schemes_and_on_a_phone() {
     let (stage, http) = furnished().await;
     with_history(&stage, &http).await;
-    let browser = Browser::open(&stage.base()).await;
+    let browser = Browser::open(&stage.base(), Screen::Desk).await;
     let mut faults = String::new();
     for (name, path) in PUBLIC {
         browser.go(path).await;
@@ -173,7 +173,7 @@ async fn what_a_visitor_of_a_dead_link_sees_is_fit_to_be_seen() {
     stage.link(&http, "main", &once).await;
     stage.http().get("/once").await.expect(302);
     stage.pass(std::time::Duration::from_secs(61));
-    let browser = Browser::open(&stage.base()).await;
+    let browser = Browser::open(&stage.base(), Screen::Desk).await;
     let mut faults = String::new();
     for (name, path) in
         [("404", "/no-such-code"), ("410", "/gone"), ("429", "/once"), ("410-preview", "/gone+")]

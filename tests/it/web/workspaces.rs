@@ -1,13 +1,14 @@
 //! Workspaces in a browser: make one, its settings, members, hosts, keys, links, and its end.
 
-use super::browser::Browser;
+use super::browser::{Browser, Screen, on_both_screens};
 use super::stage::Stage;
 
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_team_gets_its_workspace_members_hosts_keys_and_links() {
+on_both_screens!(a_team_gets_its_workspace_members_hosts_keys_and_links);
+
+async fn a_team_gets_its_workspace_members_hosts_keys_and_links(screen: Screen) {
     let stage = Stage::start().await;
     stage.sign_up("grace").await;
-    let browser = Browser::open(&stage.base()).await;
+    let browser = Browser::open(&stage.base(), screen).await;
     browser.register("ada").await;
     browser.go("/app/workspaces").await;
     browser.fill("#id", "acme").await;
