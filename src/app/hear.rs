@@ -3,7 +3,7 @@
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
-use crate::app::App;
+use crate::app::{App, AppError};
 use crate::code::WorkspaceId;
 use crate::fleet::Message;
 use crate::link::LinkId;
@@ -79,9 +79,14 @@ impl App {
         self.seats.clear();
     }
 
+    /// Read the hosts of workspaces. When the others can be heard, and before anybody is served.
+    pub async fn load_hosts(&self) -> Result<(), AppError> {
+        Ok(self.parts.hosts.reload(&self.parts.store).await?)
+    }
+
     /// Read the hosts again, as they may have changed unheard.
-    pub async fn reload_hosts(&self) {
-        if let Err(error) = self.parts.hosts.reload(&self.parts.store).await {
+    async fn reload_hosts(&self) {
+        if let Err(error) = self.load_hosts().await {
             // The next gap or change brings them; until then the old ones are better than none.
             tracing::warn!(%error, "the hosts of workspaces could not be read again");
         }

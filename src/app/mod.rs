@@ -48,7 +48,7 @@ pub use pictures::{Format, Picture};
 pub use sessions::{Browser, SESSION_LIFE};
 pub use show::ShownLink;
 pub use stats::Stats;
-pub use traffic::{Bucket, Span};
+pub use traffic::{Bucket, LinkTraffic, Span};
 pub use workspaces::{MAIN, Rights, ShownWorkspace, WorkspacePage, WorkspacePatch};
 
 use std::sync::Arc;
@@ -164,7 +164,6 @@ impl App {
             stats: stats::Cached::default(),
         };
         app.ensure_workspace(&workspaces::main_id()).await?;
-        app.parts.hosts.reload(&app.parts.store).await?;
         Ok(app)
     }
 

@@ -3,11 +3,11 @@
 
 use std::collections::BTreeMap;
 
-use crate::account::{Act, Caller};
-use crate::app::{App, AppError};
+use crate::account::Caller;
+use crate::app::{App, AppError, ShownLink};
 use crate::clock::Timestamp;
 use crate::code::WorkspaceId;
-use crate::link::{Hour, Month};
+use crate::link::{Hour, LinkId, Month};
 
 const HOUR_MS: i64 = 3_600_000;
 const HOURS_A_DAY: i64 = 24;
@@ -56,16 +56,33 @@ pub struct Bucket {
     pub others: i64,
 }
 
+/// A link, and how often it was followed.
+#[derive(Clone, Debug)]
+pub struct LinkTraffic {
+    /// The link.
+    pub shown: ShownLink,
+    /// Requests so far that were answered but are no visits.
+    pub others: i64,
+    /// Its hits over time, oldest period first.
+    pub periods: Vec<Bucket>,
+}
+
 impl App {
-    /// How often a link was followed, oldest period first.
+    /// A link, and how often it was followed.
     pub async fn link_traffic(
         &self,
         caller: &Caller,
         workspace: &WorkspaceId,
         code: &str,
         span: Span,
-    ) -> Result<Vec<Bucket>, AppError> {
-        let (_, link) = self.reach_link(caller, workspace, code, Act::ReadLinks).await?;
+    ) -> Result<LinkTraffic, AppError> {
+        let shown = self.show_link(caller, workspace, code).await?;
+        let link = shown.link.id;
+        let others = self.parts.store.count_others(link).await?;
+        Ok(LinkTraffic { shown, others, periods: self.periods(link, span).await? })
+    }
+
+    async fn periods(&self, link: LinkId, span: Span) -> Result<Vec<Bucket>, AppError> {
         let now = self.parts.clock.now();
         let day = now.as_ms().div_euclid(HOURS_A_DAY * HOUR_MS);
         let first_day = match span {
@@ -76,10 +93,10 @@ impl App {
         let store = &self.parts.store;
         let first = Hour::of(Timestamp::from_ms(first_day * HOURS_A_DAY * HOUR_MS));
         let end = Hour::from_number(Hour::of(now).number().saturating_add(1));
-        let hours = store.list_hours(link.id, first, end).await?;
+        let hours = store.list_hours(link, first, end).await?;
         let days = match span {
             Span::Hour => Vec::new(),
-            _ => store.list_days(link.id, first_day, day + 1).await?,
+            _ => store.list_days(link, first_day, day + 1).await?,
         };
         let mut buckets = empty(span, now);
         let hours = hours.into_iter().map(|found| (found.at * HOUR_MS, found));

@@ -125,7 +125,7 @@ impl Program {
         tasks.close();
 
         fleet.listening().await;
-        app.reload_hosts().await;
+        app.load_hosts().await?;
         let limits = limits(&config.net);
         let front = Front::new(plane, routes::router(Arc::clone(&app)));
         let public = Server::start(public, limits, move |worker| {

@@ -29,8 +29,3 @@ impl Signals {
         }
     }
 }
-
-/// Complete on the first SIGTERM or Ctrl-C, with its name.
-pub async fn stop_requested() -> io::Result<&'static str> {
-    Ok(Signals::listen()?.next().await)
-}

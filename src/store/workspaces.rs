@@ -37,7 +37,6 @@ statements! {
     INSERT_HOST = "insert into hosts (host, workspace, created_at) values ($1, $2, $3)
                    on conflict (host) do nothing returning host";
     DELETE_HOST = "delete from hosts where host = $1 and workspace = $2 returning host";
-    FIND_HOST = "select host, workspace, created_at from hosts where host = $1";
     LIST_HOSTS = "select host, workspace, created_at from hosts where workspace = $1
                   order by created_at, host limit $2";
     ALL_HOSTS = "select host, workspace, created_at from hosts where host > $1
@@ -138,12 +137,6 @@ impl Store {
     pub async fn delete_host(&self, host: &str, workspace: &WorkspaceId) -> Result<bool, Error> {
         let params = [Value::text(host), Value::text(workspace.as_str())];
         Ok(!self.db.write(Step::new(DELETE_HOST, params)).await?.is_empty())
-    }
-
-    /// A host by its name.
-    pub async fn find_host(&self, host: &str) -> Result<Option<Host>, Error> {
-        let row = self.db.find(FIND_HOST, &[Value::text(host)]).await?;
-        row.map(|row| read_host(&row)).transpose()
     }
 
     /// The hosts of a workspace, oldest first.

@@ -10,7 +10,7 @@ use utoipa::{IntoParams, ToSchema};
 use crate::api::identity::Identified;
 use crate::api::input::{Names, Params};
 use crate::api::time::Time;
-use crate::app::{App, Bucket, Span};
+use crate::app::{App, Bucket, LinkTraffic, Span};
 use crate::problem::{Problem, Problems};
 
 /// What to count by.
@@ -53,6 +53,8 @@ pub(crate) struct LinkStats {
     hit_limit: i64,
     /// How often it was followed in this month.
     hits_this_month: i64,
+    /// Bots, HEAD requests and prefetches so far: answered, but no visits.
+    others: i64,
     /// The same over time, oldest first, without gaps.
     periods: Vec<PeriodBody>,
 }
@@ -77,14 +79,15 @@ pub(crate) async fn stats(
         let detail = "`by` is hour, day or month.";
         Problem::new(StatusCode::UNPROCESSABLE_ENTITY, "query-invalid", detail)
     })?;
-    let shown = app.show_link(&caller, &workspace, &code).await?;
-    let periods = app.link_traffic(&caller, &workspace, &code, span).await?;
+    let traffic = app.link_traffic(&caller, &workspace, &code, span).await?;
+    let LinkTraffic { shown, others, periods } = traffic;
     Ok(axum::Json(LinkStats {
         redirect_count: shown.link.redirect_count,
         avg_redirect_ms: shown.link.avg_redirect_ms,
         last_redirect_at: shown.link.last_redirect_at.map(Time::from),
         hit_limit: shown.hit_limit,
         hits_this_month: shown.hits_this_month,
+        others,
         periods: periods.into_iter().map(PeriodBody::from).collect(),
     }))
 }

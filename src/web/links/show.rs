@@ -7,7 +7,7 @@ use axum::extract::{Path, State};
 use axum::response::Response;
 use http::Uri;
 
-use crate::app::{App, LinkChange, ShownLink, Span};
+use crate::app::{App, LinkChange, LinkTraffic, ShownLink, Span};
 use crate::clock::Timestamp;
 use crate::code::{Canonical, canonicalise};
 use crate::link::qr::Look;
@@ -82,11 +82,11 @@ pub(in crate::web) async fn show(
     let place = Place::enter(&app, &visitor, &workspace, "").await?;
     let words = visitor.language.words();
     let query = Form::parse(uri.query().unwrap_or_default().as_bytes());
-    let shown = app.show_link(&visitor.caller, &place.workspace, &code).await?;
     let span = Span::parse(query.text("by")).unwrap_or(Span::Day);
     let traffic = app.link_traffic(&visitor.caller, &place.workspace, &code, span).await?;
+    let LinkTraffic { shown, periods, .. } = traffic;
     let changes = app.link_changes(&visitor.caller, &place.workspace, &code).await?;
-    let chart = Chart::draw(span, &traffic, words.link.clicks);
+    let chart = Chart::draw(span, &periods, words.link.clicks);
     let history = changes.into_iter().map(|change| entry(change, words)).collect();
     let look = look(&read_look(&query).unwrap_or_default());
     let note = note(words, query.text("note"), &shown);
