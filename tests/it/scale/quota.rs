@@ -19,11 +19,7 @@ async fn rounds(instances: &Instances, limits: &[u64], rounds: usize) {
             let answers = storm(&addresses, &path, CONNECTIONS, requests).await;
             let (served, refused) = (answers.count(302), answers.count(429));
             assert_eq!(served, *limit, "limit {limit}, round {round}: {:?}", answers.0);
-            // Where the machine is so busy that Redis answers late again and again, some are asked to
-            // come back.
-            let late = answers.count(503);
-            assert_eq!(served + refused + late, requests, "limit {limit}, round {round}");
-            assert!(late * 20 <= requests.max(100), "limit {limit}, round {round}: {late} late");
+            assert_eq!(served + refused, requests, "limit {limit}, round {round}: {:?}", answers.0);
         }
     }
 }
