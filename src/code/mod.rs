@@ -83,7 +83,7 @@ mod tests {
     }
 
     #[test]
-    fn codes_that_differ_in_case_are_different_codes() {
+    fn b3_codes_that_differ_in_case_are_different_codes() {
         assert_ne!(Code::parse("Abc"), Code::parse("abc"));
     }
 }

@@ -80,7 +80,7 @@ mod tests {
     }
 
     #[test]
-    fn anything_else_is_no_address() {
+    fn b2_anything_else_is_no_address() {
         let long = "a".repeat(65);
         let (long_code, long_workspace) = (format!("/{long}"), format!("/w/{long}/a"));
         for path in [
@@ -133,7 +133,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn an_address_has_one_spelling(path in "/?(w/)?[a-zA-Z0-9_/+%.-]{0,70}") {
+        fn b2_b6_an_address_has_one_spelling(path in "/?(w/)?[a-zA-Z0-9_/+%.-]{0,70}") {
             if let Some(ShortPath { place, preview }) = parse(&path) {
                 let plus = if preview { "+" } else { "" };
                 let spelling = match place {

@@ -61,7 +61,7 @@ mod tests {
     use crate::code::path;
 
     #[test]
-    fn no_two_addresses_share_a_key() {
+    fn d5_no_two_addresses_share_a_key() {
         let acme = WorkspaceId::parse("acme").unwrap();
         let place = |text| path::parse(text).unwrap().place;
         let main = Key::on_main_host(place("/promo"));

@@ -106,7 +106,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn bots_are_those_that_say_so() {
+    fn b11_bots_are_those_that_say_so() {
         let visitors = Visitors::new(7);
         let cases: &[(&str, bool)] = &[
             ("Mozilla/5.0 (compatible; Googlebot/2.1; +http://www.google.com/bot.html)", true),

@@ -111,7 +111,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_first_segment_of_the_router_is_reserved() {
+    fn b1_every_first_segment_of_the_router_is_reserved() {
         let reserved = reserved();
         let api = document();
         let pages = web::pages(&api);

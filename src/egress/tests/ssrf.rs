@@ -9,7 +9,7 @@ use super::world::{Answer, FINE, OTHER, PUBLIC, World, ip, moved};
 use crate::egress::Health;
 
 #[tokio::test]
-async fn no_forbidden_connection_is_ever_attempted() {
+async fn h1_no_forbidden_connection_is_ever_attempted() {
     let trials = trials::all();
     let distinct = trials.iter().map(|trial| trial.what.as_str()).collect::<HashSet<_>>().len();
     assert!(distinct >= 1_500, "only {distinct} trials");
@@ -27,7 +27,7 @@ async fn no_forbidden_connection_is_ever_attempted() {
 }
 
 #[tokio::test]
-async fn a_name_is_looked_up_once_a_hop_and_an_address_never() {
+async fn h2_a_name_is_looked_up_once_a_hop_and_an_address_never() {
     let (health, world) = World::answering(|request| {
         if request.contains("host: a.example") { moved("http://b.example/") } else { FINE.into() }
     })
@@ -63,7 +63,7 @@ async fn names_of_the_neighbourhood_are_not_even_looked_up() {
 }
 
 #[tokio::test]
-async fn a_connection_that_leads_elsewhere_than_it_was_dialled_is_not_used() {
+async fn h2_a_connection_that_leads_elsewhere_than_it_was_dialled_is_not_used() {
     for peer in ["127.0.0.1:80", "93.184.215.15:80", "93.184.215.14:8080"] {
         let mut world = World::saying(FINE);
         world.peer = Some(peer.parse().unwrap());
@@ -74,7 +74,7 @@ async fn a_connection_that_leads_elsewhere_than_it_was_dialled_is_not_used() {
 }
 
 #[tokio::test]
-async fn one_bad_address_among_many_refuses_the_host() {
+async fn h4_one_bad_address_among_many_refuses_the_host() {
     let mut addresses = vec![ip(PUBLIC); 300];
     addresses.extend([ip(OTHER), ip("169.254.169.254")]);
     let answer = Answer::Addresses(vec![addresses]);
@@ -85,7 +85,7 @@ async fn one_bad_address_among_many_refuses_the_host() {
 }
 
 #[tokio::test]
-async fn a_redirect_to_any_other_scheme_or_port_is_not_followed() {
+async fn h3_h5_a_redirect_to_any_other_scheme_or_port_is_not_followed() {
     for location in [
         "ftp://b.example/",
         "file:///etc/passwd",

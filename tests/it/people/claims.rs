@@ -34,7 +34,7 @@ async fn a_link_made_without_an_account_lives_8_hours_and_is_random() {
 }
 
 #[tokio::test]
-async fn a_token_makes_the_link_ones_own_once() {
+async fn d6_a_token_makes_the_link_ones_own_once() {
     let server = Server::start();
     let link = shorten(&server.http, "https://example.com/").await;
     let other = shorten(&server.http, "https://example.com/other").await;

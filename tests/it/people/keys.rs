@@ -14,7 +14,7 @@ async fn key(ada: &Http, server: &Server, body: &Value) -> (Http, Value) {
 }
 
 #[tokio::test]
-async fn a_key_is_shown_once_and_listed_without_itself() {
+async fn c12_a_key_is_shown_once_and_listed_without_itself() {
     let server = Server::start();
     let ada = server.register("ada").await;
     let body = json!({ "name": "deploy", "scopes": ["manage", "read", "read"] });

@@ -122,12 +122,12 @@ const ROWS: &[Row] = &[
 ];
 
 #[tokio::test]
-async fn every_endpoint_answers_everybody_as_the_table_says() {
+async fn d4_every_endpoint_answers_everybody_as_the_table_says() {
     check(&Server::start()).await;
 }
 
 #[tokio::test]
-async fn on_postgresql_every_endpoint_answers_everybody_the_same() {
+async fn d4_on_postgresql_every_endpoint_answers_everybody_the_same() {
     let database = Database::create();
     check(&Server::with(&[("KURZ_STORE", database.url())])).await;
 }

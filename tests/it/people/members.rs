@@ -5,7 +5,7 @@ use serde_json::json;
 use super::{Server, code, email};
 
 #[tokio::test]
-async fn roles_open_what_they_say_from_the_next_request_on() {
+async fn d11_roles_open_what_they_say_from_the_next_request_on() {
     let server = Server::start();
     let (ada, bob) = (server.register("ada").await, server.register("bob").await);
     ada.post("/api/v1/workspaces", &json!({ "id": "team" })).await.expect(201);
@@ -75,7 +75,7 @@ async fn a_deleted_workspace_is_not_there_for_the_next_team_to_find() {
 }
 
 #[tokio::test]
-async fn in_main_nobody_gets_or_revives_anothers_link() {
+async fn d7_in_main_nobody_gets_or_revives_anothers_link() {
     let server = Server::start();
     let (ada, eve) = (server.register("ada").await, server.register("eve").await);
     let custom = json!({ "original_url": "https://example.com/", "custom_code": "mine" });

@@ -33,7 +33,7 @@ async fn an_invitation_is_good_once_and_for_one_address() {
 }
 
 #[tokio::test]
-async fn an_administrator_comes_from_the_command_line_and_may_do_everything() {
+async fn c16_an_administrator_comes_from_the_command_line_and_may_do_everything() {
     let server = Server::start();
     server.process.wait_for_log("kurz user add EMAIL --admin");
     let ada = server.register("ada").await;

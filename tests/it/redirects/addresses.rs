@@ -9,11 +9,11 @@ use crate::harness::instance::{Kind, NOON, Served, Staged, on_both_databases};
 use crate::links;
 
 on_both_databases!(
-    two_workspaces_hold_promo_and_each_leads_to_its_own,
-    a_workspace_answers_on_its_own_hosts,
+    d5_two_workspaces_hold_promo_and_each_leads_to_its_own,
+    d1_a_workspace_answers_on_its_own_hosts,
     the_first_holder_keeps_the_bare_code_for_good,
     hosts_that_are_added_at_the_same_time_all_answer,
-    a_preview_shows_the_target_and_does_not_redirect,
+    b12_a_preview_shows_the_target_and_does_not_redirect,
 );
 
 #[track_caller]
@@ -21,7 +21,7 @@ fn expect_location(answer: crate::harness::http::Answer, location: &str) {
     assert_eq!(answer.expect(302).header("location"), Some(location));
 }
 
-async fn two_workspaces_hold_promo_and_each_leads_to_its_own(kind: Kind) {
+async fn d5_two_workspaces_hold_promo_and_each_leads_to_its_own(kind: Kind) {
     let served = Served::start(kind);
     let (http, base) = (served.http(), served.base_url().to_owned());
     for (workspace, short) in [("red", "/promo"), ("blue", "/w/blue/promo")] {
@@ -39,7 +39,7 @@ async fn two_workspaces_hold_promo_and_each_leads_to_its_own(kind: Kind) {
     expect_location(served.http().get("/w/blue/promo").await, "https://blue.example/");
 }
 
-async fn a_workspace_answers_on_its_own_hosts(kind: Kind) {
+async fn d1_a_workspace_answers_on_its_own_hosts(kind: Kind) {
     let settings = [("KURZ_PUBLIC_URL", "https://kurz.example")];
     let kurz = Staged::start_with(kind, &settings).await;
     let http = kurz.http();
@@ -122,7 +122,7 @@ async fn hosts_that_are_added_at_the_same_time_all_answer(kind: Kind) {
     kurz.stop().await;
 }
 
-async fn a_preview_shows_the_target_and_does_not_redirect(kind: Kind) {
+async fn b12_a_preview_shows_the_target_and_does_not_redirect(kind: Kind) {
     let kurz = Staged::start(kind).await;
     let http: Http = kurz.http();
     let end = NOON.plus(std::time::Duration::from_secs(1)).to_rfc3339();

@@ -11,18 +11,18 @@ use crate::harness::instance::{Kind, NOON, Staged, on_both_databases};
 use crate::links;
 
 on_both_databases!(
-    a_live_link_redirects_to_its_exact_target_with_the_status_it_chose,
+    g8_a_live_link_redirects_to_its_exact_target_with_the_status_it_chose,
     what_does_not_exist_is_not_found,
     a_link_is_gone_from_the_very_instant_of_its_expiry,
     the_checks_run_in_the_order_of_the_contract,
     browsers_get_a_page_and_others_a_problem,
     a_short_address_knows_get_and_head_only,
-    an_address_has_one_spelling,
+    b2_b6_an_address_has_one_spelling,
 );
 
 const BROWSER: &str = "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8";
 
-async fn a_live_link_redirects_to_its_exact_target_with_the_status_it_chose(kind: Kind) {
+async fn g8_a_live_link_redirects_to_its_exact_target_with_the_status_it_chose(kind: Kind) {
     let kurz = Staged::start(kind).await;
     let http = kurz.http();
     let targets = [
@@ -190,7 +190,7 @@ async fn a_short_address_knows_get_and_head_only(kind: Kind) {
     kurz.stop().await;
 }
 
-async fn an_address_has_one_spelling(kind: Kind) {
+async fn b2_b6_an_address_has_one_spelling(kind: Kind) {
     let kurz = Staged::start(kind).await;
     let http = kurz.http();
     let body = json!({ "original_url": "https://example.com/", "custom_code": "abc" });

@@ -12,7 +12,7 @@ use crate::links;
 on_both_databases!(
     every_redirect_is_counted_on_its_link_and_on_the_platform,
     counts_are_written_while_the_server_runs_and_survive_a_crash,
-    nobody_is_lost_when_the_server_is_asked_to_end,
+    e9_nobody_is_lost_when_the_server_is_asked_to_end,
 );
 
 async fn every_redirect_is_counted_on_its_link_and_on_the_platform(kind: Kind) {
@@ -85,7 +85,7 @@ async fn counts_are_written_while_the_server_runs_and_survive_a_crash(kind: Kind
     assert_eq!(after, before);
 }
 
-async fn nobody_is_lost_when_the_server_is_asked_to_end(kind: Kind) {
+async fn e9_nobody_is_lost_when_the_server_is_asked_to_end(kind: Kind) {
     let served = Served::start(kind);
     let http = served.http();
     let body = json!({ "original_url": "https://example.com/", "custom_code": "promo" });

@@ -11,7 +11,7 @@ use crate::harness::storm::{Counts, Orders, Storm, make_links, total_redirects, 
 
 on_both_databases!(
     every_redirect_of_a_storm_is_counted_once_it_was_asked_to_end,
-    a_kill_takes_only_the_latest_redirects_and_adds_none,
+    e9_a_kill_takes_only_the_latest_redirects_and_adds_none,
 );
 
 /// So many that they go through the log.
@@ -53,7 +53,7 @@ async fn every_redirect_of_a_storm_is_counted_once_it_was_asked_to_end(kind: Kin
     assert_eq!(i64::try_from(total_redirects(served.base_url())).unwrap(), redirects);
 }
 
-async fn a_kill_takes_only_the_latest_redirects_and_adds_none(kind: Kind) {
+async fn e9_a_kill_takes_only_the_latest_redirects_and_adds_none(kind: Kind) {
     let mut served = Served::start_with(kind, &[("KURZ_LIMITS", "off")]);
     let home = std::sync::Arc::clone(&served.home);
     let paths = block_in_place(|| make_links(served.base_url(), LINKS));

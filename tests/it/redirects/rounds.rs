@@ -12,8 +12,8 @@ use crate::harness::instance::{Kind, Served, Staged, on_both_databases};
 use crate::harness::storm::{Counts, Orders, Storm};
 
 on_both_databases!(
-    a_hundred_storms_get_exactly_what_small_limits_allow,
-    a_storm_over_the_end_of_a_month_gets_the_limit_of_both,
+    e1_a_hundred_storms_get_exactly_what_small_limits_allow,
+    e3_a_storm_over_the_end_of_a_month_gets_the_limit_of_both,
     a_storm_over_a_restart_gets_the_limit_once,
 );
 
@@ -27,7 +27,7 @@ fn expect_exact(storm: &mut Storm, limit: u64, rounds: usize) {
     }
 }
 
-async fn a_hundred_storms_get_exactly_what_small_limits_allow(kind: Kind) {
+async fn e1_a_hundred_storms_get_exactly_what_small_limits_allow(kind: Kind) {
     let kurz = Staged::start(kind).await;
     block_in_place(|| {
         let mut storm = Storm::connect(&kurz.base_url(), CONNECTIONS);
@@ -38,7 +38,7 @@ async fn a_hundred_storms_get_exactly_what_small_limits_allow(kind: Kind) {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn storms_get_exactly_what_a_limit_of_a_thousand_allows() {
+async fn e1_storms_get_exactly_what_a_limit_of_a_thousand_allows() {
     let kurz = Staged::start(Kind::Sqlite).await;
     block_in_place(|| {
         let mut storm = Storm::connect(&kurz.base_url(), CONNECTIONS);
@@ -47,7 +47,7 @@ async fn storms_get_exactly_what_a_limit_of_a_thousand_allows() {
     kurz.stop().await;
 }
 
-async fn a_storm_over_the_end_of_a_month_gets_the_limit_of_both(kind: Kind) {
+async fn e3_a_storm_over_the_end_of_a_month_gets_the_limit_of_both(kind: Kind) {
     let kurz = Staged::start(kind).await;
     let before = Timestamp::parse_rfc3339("2026-03-31T23:59:59.999Z").unwrap();
     let http = kurz.http();

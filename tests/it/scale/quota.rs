@@ -25,14 +25,14 @@ async fn rounds(instances: &Instances, limits: &[u64], rounds: usize) {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn three_instances_serve_exactly_the_limit() {
+async fn e1_three_instances_serve_exactly_the_limit() {
     let redis = Redis::start();
     let instances = Instances::start(3, &redis.url(), &[]);
     rounds(&instances, &[1, 50, 1000], 50).await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn three_instances_on_a_cluster_of_three_serve_exactly_the_limit() {
+async fn e1_three_instances_on_a_cluster_of_three_serve_exactly_the_limit() {
     let cluster = Cluster::start();
     let instances = Instances::start(3, &cluster.url(), &[]);
     rounds(&instances, &[1, 50, 1000], 50).await;
@@ -55,7 +55,7 @@ async fn hits_that_one_instance_holds_are_served_by_another() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn an_instance_that_ends_gives_back_what_it_held() {
+async fn e2_an_instance_that_ends_gives_back_what_it_held() {
     let redis = Redis::start();
     let mut instances = Instances::start(2, &redis.url(), &[]);
     let path = instances.limited(1000).await;

@@ -154,7 +154,7 @@ async fn one_goes_on_to_own_pages_only() {
 
 /// Sessions end where they should: by logging out, from another browser, with a new password, with
 /// the account, by an administrator and by time.
-async fn sessions_end(kind: Kind) {
+async fn c6_sessions_end(kind: Kind) {
     let stage = Stage::with(kind, &[]).await;
     let first = stage.sign_up("ada").await;
     let fields = [("email", "ada@example.com"), ("password", PASSWORD)];
@@ -193,7 +193,7 @@ async fn sessions_end(kind: Kind) {
     stage.stop().await;
 }
 
-on_both_databases!(sessions_end);
+on_both_databases!(c6_sessions_end);
 
 #[tokio::test]
 async fn a_workspaces_own_host_has_no_pages_but_its_links_and_their_preview() {

@@ -319,7 +319,7 @@ async fn a_qr_code_is_for_those_who_may_see_the_link_and_has_bounds() {
 }
 
 #[tokio::test]
-async fn strangers_do_not_learn_what_there_is() {
+async fn d4_d12_strangers_do_not_learn_what_there_is() {
     let stage = Stage::start().await;
     stage.sign_up("ada").await;
     let token = stage.log_in("ada").await;
