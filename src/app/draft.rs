@@ -4,6 +4,7 @@ use crate::account::{Refused, UserId, claim};
 use crate::app::create::LinkRequest;
 use crate::app::{App, AppError, FieldError};
 use crate::clock::Timestamp;
+use crate::code::offensive::is_offensive;
 use crate::code::{Canonical, Code, canonicalise, custom, deterministic, random};
 use crate::link::{Link, LinkId, Month, Strategy, limits, target};
 use crate::store::{NewLink, Placed, Workspace};
@@ -160,8 +161,10 @@ impl Draft {
                 _ => random::code(&mut |bytes| app.parts.entropy.fill(bytes)),
             };
             self.attempt += 1;
-            // A generated code may spell the name of a page by chance.
-            if !app.parts.reserved.contains(self.link.code.as_str()) {
+            // A generated code may spell the name of a page by chance, or something worse.
+            let code = self.link.code.as_str();
+            let follows = self.link.strategy == Strategy::Deterministic;
+            if !app.parts.reserved.contains(code) && (follows || !is_offensive(code)) {
                 return Ok(());
             }
         }

@@ -23,6 +23,7 @@ pub mod canonical;
 pub mod counter;
 pub mod custom;
 pub mod deterministic;
+pub mod offensive;
 pub mod path;
 pub mod random;
 pub mod workspace;

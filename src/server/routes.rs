@@ -111,6 +111,17 @@ mod tests {
     use super::*;
 
     #[test]
+    fn g11_browsers_stay_with_https_where_kurz_is_reached_by_it() {
+        let hardened = |url: &str| {
+            let headers = Headers::new(&PublicUrl::parse(url).unwrap());
+            let answer = headers.harden(Response::default());
+            answer.headers().get(header::STRICT_TRANSPORT_SECURITY).cloned()
+        };
+        assert_eq!(hardened("https://kurz.example").unwrap(), "max-age=31536000");
+        assert_eq!(hardened("http://kurz.example"), None);
+    }
+
+    #[test]
     fn b1_every_first_segment_of_the_router_is_reserved() {
         let reserved = reserved();
         let api = document();

@@ -57,6 +57,29 @@ async fn c16_an_administrator_comes_from_the_command_line_and_may_do_everything(
 }
 
 #[tokio::test]
+async fn c16_of_64_who_register_first_none_is_an_administrator() {
+    let server = Server::start();
+    let register = |at: usize| {
+        let http = server.http.clone();
+        async move {
+            let name = format!("first{at}");
+            // It says who is an administrator, and is not asked.
+            let bold = json!({ "email": email(&name), "password": PASSWORD, "admin": true });
+            http.post("/api/v1/auth/register", &bold).await.expect(422);
+            let body = json!({ "email": email(&name), "password": PASSWORD });
+            let mut answer = http.post("/api/v1/auth/register", &body).await;
+            while answer.status == 503 {
+                answer = http.post("/api/v1/auth/register", &body).await;
+            }
+            let token = answer.expect(201).json()["token"].as_str().unwrap().to_owned();
+            http.bearer(&token).get("/api/v1/me").await.expect(200).json()["admin"].clone()
+        }
+    };
+    let admins = futures_util::future::join_all((0..64).map(register)).await;
+    assert!(admins.iter().all(|admin| *admin == false), "{admins:?}");
+}
+
+#[tokio::test]
 async fn the_operator_sets_passwords_and_makes_keys() {
     let server = Server::start();
     server.try_register("ada").await.expect(201);
