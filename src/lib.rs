@@ -7,6 +7,7 @@
 //! | [`link`] | what a link is, its life, its month | `code`, `account`: pure |
 //! | [`account`] | people, roles, credentials, and what each may do | `code`: pure |
 //! | [`clock`], [`entropy`] | the only readers of time and randomness | nothing |
+//! | [`client`] | where a request comes from, through trusted proxies | nothing |
 //! | [`config`] | every setting: default, bounds, words | `code`, `account` |
 //! | [`store`] | the only SQL: SQLite and PostgreSQL | `code`, `link`, `account`, `config` |
 //! | [`redis`], [`fleet`] | Redis; what instances say to each other | `store`, `config` |
@@ -26,6 +27,7 @@ pub mod api;
 pub mod app;
 pub mod cache;
 pub mod cli;
+pub mod client;
 pub mod clock;
 pub mod code;
 pub mod config;

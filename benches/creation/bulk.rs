@@ -165,7 +165,7 @@ async fn measure_kurz(
         tasks.spawn(async move {
             let workspace = input::workspace();
             for batch in &batches {
-                let results = app.create_links(&Caller::Open, &workspace, batch, false).await;
+                let results = app.create_links(&Caller::OPEN, &workspace, batch, false).await;
                 let results = results.expect("the store has room");
                 assert!(results.iter().all(|one| one.as_ref().is_ok_and(|made| made.is_new)));
             }

@@ -79,7 +79,7 @@ async fn through_library(app: &Arc<App>, requests: &[Vec<LinkRequest>], are_new:
         creators.spawn(async move {
             let workspace = input::workspace();
             for request in &requests {
-                let created = app.create_link(&Caller::Open, &workspace, request).await;
+                let created = app.create_link(&Caller::OPEN, &workspace, request).await;
                 assert_eq!(created.expect("the request is sound").is_new, are_new);
             }
         });

@@ -81,7 +81,7 @@ impl Place {
         let patch =
             WorkspacePatch { strategy: Some(Strategy::Deterministic), ..Default::default() };
         kurz.app()
-            .create_workspace(&Caller::Open, workspace(), &patch)
+            .create_workspace(&Caller::OPEN, workspace(), &patch)
             .await
             .expect("the store is fresh");
         kurz

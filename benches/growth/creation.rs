@@ -53,7 +53,7 @@ async fn round(program: &Program, number: usize) -> (f64, f64) {
             for link in 0..EACH {
                 let at = FIRST + (number * CALLERS + caller) * EACH + link;
                 let request = LinkRequest { original_url: fill::url(at), ..LinkRequest::default() };
-                let created = app.create_link(&Caller::Open, &workspace, &request).await;
+                let created = app.create_link(&Caller::OPEN, &workspace, &request).await;
                 assert!(created.unwrap().is_new);
             }
         });

@@ -3,7 +3,7 @@
 //! Invariant: what a stranger may not even know to exist is [`Refused::Hidden`], which looks like
 //! absence; only members learn that a right is missing.
 
-use crate::account::{Caller, Credential, Identity, Role, Scope, UserId};
+use crate::account::{Caller, Credential, Identity, Role, Scope, UserId, Who};
 use crate::code::WorkspaceId;
 
 /// Something done in a workspace.
@@ -82,13 +82,13 @@ pub struct Place<'a> {
 
 /// Whether `caller` may do `act` in a workspace, and how far.
 pub fn in_workspace(caller: &Caller, place: &Place<'_>, act: Act) -> Result<Reach, Refused> {
-    let identity = match caller {
-        Caller::Open => return Ok(Reach::All),
-        Caller::Anonymous if place.is_main && act == Act::CreateLinks => {
+    let identity = match &caller.who {
+        Who::Open => return Ok(Reach::All),
+        Who::Anonymous if place.is_main && act == Act::CreateLinks => {
             return Ok(Reach::Nobodys);
         }
-        Caller::Anonymous => return Err(Refused::Unauthenticated),
-        Caller::User(identity) => identity,
+        Who::Anonymous => return Err(Refused::Unauthenticated),
+        Who::User(identity) => identity,
     };
     let elsewhere = identity.only_workspace.as_ref().is_some_and(|only| only != place.workspace);
     let stranger = !place.is_main && !identity.is_admin && place.role.is_none();
@@ -139,7 +139,7 @@ pub fn signed_in(caller: &Caller) -> Result<&Identity, Refused> {
 
 /// Whether `caller` may make a workspace. A key that is bound to one may not.
 pub fn to_new_workspace(caller: &Caller) -> Result<(), Refused> {
-    if *caller == Caller::Open {
+    if caller.is_open() {
         return Ok(());
     }
     let identity = to_account(caller, Scope::Manage)?;
@@ -168,7 +168,7 @@ mod tests {
             credential: Credential::Token,
         };
         change(&mut identity);
-        Caller::User(identity)
+        Caller::user(identity)
     }
 
     fn ask(
@@ -185,25 +185,25 @@ mod tests {
     #[test]
     fn an_open_server_lets_everybody_do_everything() {
         for act in ACTS {
-            assert_eq!(ask(&Caller::Open, "main", None, act), Ok(Reach::All));
-            assert_eq!(ask(&Caller::Open, "team", None, act), Ok(Reach::All));
+            assert_eq!(ask(&Caller::OPEN, "main", None, act), Ok(Reach::All));
+            assert_eq!(ask(&Caller::OPEN, "team", None, act), Ok(Reach::All));
         }
-        assert_eq!(to_new_workspace(&Caller::Open), Ok(()));
+        assert_eq!(to_new_workspace(&Caller::OPEN), Ok(()));
     }
 
     #[test]
     fn without_a_credential_one_can_only_make_links_in_main() {
         for act in ACTS {
-            let answer = ask(&Caller::Anonymous, "main", None, act);
+            let answer = ask(&Caller::ANONYMOUS, "main", None, act);
             if act == Act::CreateLinks {
                 assert_eq!(answer, Ok(Reach::Nobodys));
             } else {
                 assert_eq!(answer, Err(Refused::Unauthenticated));
             }
-            let elsewhere = ask(&Caller::Anonymous, "team", None, act);
+            let elsewhere = ask(&Caller::ANONYMOUS, "team", None, act);
             assert_eq!(elsewhere, Err(Refused::Unauthenticated));
         }
-        assert_eq!(to_new_workspace(&Caller::Anonymous), Err(Refused::Unauthenticated));
+        assert_eq!(to_new_workspace(&Caller::ANONYMOUS), Err(Refused::Unauthenticated));
     }
 
     #[test]

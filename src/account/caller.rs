@@ -1,11 +1,22 @@
-//! Who asks.
+//! Who asks, and from where.
+
+use std::net::IpAddr;
 
 use crate::account::{Email, KeyId, Scopes, UserId};
 use crate::code::WorkspaceId;
 
-/// Who asks for something.
+/// Who asks for something, and from where.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Caller {
+pub struct Caller {
+    /// Who it is.
+    pub who: Who,
+    /// The address that the request came from; `None` for those who ask from inside the program.
+    pub client: Option<IpAddr>,
+}
+
+/// Who somebody is, as far as they showed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Who {
     /// Anybody, on a server that is open to everybody.
     Open,
     /// Somebody without a credential.
@@ -41,11 +52,37 @@ pub enum Credential {
 }
 
 impl Caller {
+    /// Anybody, on a server that is open to everybody.
+    pub const OPEN: Self = Self { who: Who::Open, client: None };
+    /// Somebody without a credential.
+    pub const ANONYMOUS: Self = Self { who: Who::Anonymous, client: None };
+
+    /// Somebody who showed a good credential.
+    pub const fn user(identity: Identity) -> Self {
+        Self { who: Who::User(identity), client: None }
+    }
+
+    /// The same caller, who asks from `client`.
+    #[must_use]
+    pub fn at(self, client: IpAddr) -> Self {
+        Self { client: Some(client), ..self }
+    }
+
+    /// Whether the server is open, and this is anybody.
+    pub fn is_open(&self) -> bool {
+        self.who == Who::Open
+    }
+
+    /// Whether there is no credential, and it would take one.
+    pub fn is_anonymous(&self) -> bool {
+        self.who == Who::Anonymous
+    }
+
     /// The person, if there is one.
     pub const fn identity(&self) -> Option<&Identity> {
-        match self {
-            Self::User(identity) => Some(identity),
-            Self::Open | Self::Anonymous => None,
+        match &self.who {
+            Who::User(identity) => Some(identity),
+            Who::Open | Who::Anonymous => None,
         }
     }
 

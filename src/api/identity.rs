@@ -10,6 +10,7 @@ use http::{HeaderMap, HeaderValue};
 
 use crate::account::Caller;
 use crate::app::{App, AppError};
+use crate::client::Client;
 use crate::problem::Problem;
 
 /// Who asks.
@@ -19,8 +20,9 @@ impl FromRequestParts<Arc<App>> for Identified {
     type Rejection = Problem;
 
     async fn from_request_parts(parts: &mut Parts, app: &Arc<App>) -> Result<Self, Problem> {
+        let Ok(Client(client)) = Client::from_request_parts(parts, app).await;
         let credential = bearer(&parts.headers)?;
-        Ok(Self(app.identify(credential).await?))
+        Ok(Self(app.identify(credential, client).await?))
     }
 }
 

@@ -77,7 +77,7 @@ impl App {
             key,
             action,
             detail: serde_json::to_string(&detail).unwrap_or_else(|_| "{}".to_owned()),
-            client: None,
+            client: caller.client.map(|client| client.to_string()),
         })
     }
 }

@@ -102,7 +102,7 @@ impl App {
         caller: &Caller,
         request: &LinkRequest,
     ) -> Result<Metered, AppError> {
-        if *caller == Caller::Anonymous {
+        if caller.is_anonymous() {
             return Err(Refused::Unauthenticated.into());
         }
         let entry = self.enter_to_create(caller, &main_id()).await?;
@@ -404,7 +404,7 @@ pub(super) fn maker<'a>(caller: &Caller, entry: &'a Entry) -> Maker<'a> {
         exists: entry.exists,
         owner: caller.owner(),
         is_nobody: entry.reach == Reach::Nobodys,
-        is_shared: *caller == Caller::Open || entry.workspace.id.as_str() != MAIN,
+        is_shared: caller.is_open() || entry.workspace.id.as_str() != MAIN,
     }
 }
 

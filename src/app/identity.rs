@@ -2,6 +2,7 @@
 //! for a second, so that a logout, a revocation or a disabled account is noticed that fast on every
 //! instance, and at once on the one it was done on.
 
+use std::net::IpAddr;
 use std::time::Duration;
 
 use quick_cache::sync::Cache;
@@ -46,15 +47,19 @@ impl Known {
 }
 
 impl App {
-    /// Who asks, by what stood after `Bearer`.
-    pub async fn identify(&self, credential: Option<&str>) -> Result<Caller, AppError> {
+    /// Who asks from `client`, by what stood after `Bearer`.
+    pub async fn identify(
+        &self,
+        credential: Option<&str>,
+        client: IpAddr,
+    ) -> Result<Caller, AppError> {
         let identity = match credential {
-            None if self.parts.policy.open => return Ok(Caller::Open),
-            None => return Ok(Caller::Anonymous),
+            None if self.parts.policy.open => return Ok(Caller::OPEN.at(client)),
+            None => return Ok(Caller::ANONYMOUS.at(client)),
             Some(text) if text.starts_with(key::START) => self.identify_key(text).await?,
             Some(text) => self.identify_token(text).await?,
         };
-        Ok(Caller::User(identity))
+        Ok(Caller::user(identity).at(client))
     }
 
     async fn identify_token(&self, token: &str) -> Result<Identity, AppError> {

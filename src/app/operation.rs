@@ -65,7 +65,7 @@ pub struct Operation {
 impl App {
     /// Whether `caller` administers the server. To others it is not there.
     fn administers(caller: &Caller) -> Result<(), AppError> {
-        if *caller == Caller::Open {
+        if caller.is_open() {
             return Ok(());
         }
         let identity = access::to_whole_account(caller, Scope::Manage)?;

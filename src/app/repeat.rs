@@ -24,7 +24,7 @@ impl App {
         requests: &[LinkRequest],
     ) -> Result<Option<Vec<Created>>, AppError> {
         // What is made without an account is new each time.
-        if *caller == Caller::Anonymous {
+        if caller.is_anonymous() {
             return Ok(None);
         }
         let Some(workspace) = self.seats.workspace(id) else { return Ok(None) };

@@ -1,6 +1,7 @@
 //! Sessions of browsers: signing in with a secret that only the browser's cookie holds. What was
 //! found in the store is good for a second, as with tokens and keys.
 
+use std::net::IpAddr;
 use std::time::Duration;
 
 use quick_cache::sync::Cache;
@@ -81,8 +82,12 @@ impl App {
         Ok(secret)
     }
 
-    /// Whose browser holds `secret`; `None` when it is no good, or no longer.
-    pub async fn identify_browser(&self, secret: &str) -> Result<Option<Browser>, AppError> {
+    /// Whose browser holds `secret` and asks from `client`; `None` when it is no good, or no longer.
+    pub async fn identify_browser(
+        &self,
+        secret: &str,
+        client: IpAddr,
+    ) -> Result<Option<Browser>, AppError> {
         let Some(hash) = claim::hash(secret) else { return Ok(None) };
         let now = self.parts.clock.now();
         let known = self.sessions.0.get(&hash);
@@ -103,7 +108,8 @@ impl App {
             return Ok(None);
         }
         let person = Person::from(user.clone());
-        let caller = Caller::User(self.identity(user, Scopes::ALL, Credential::Token));
+        let identity = self.identity(user, Scopes::ALL, Credential::Token);
+        let caller = Caller::user(identity).at(client);
         Ok(Some(Browser { caller, person, hash }))
     }
 

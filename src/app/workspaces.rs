@@ -224,7 +224,7 @@ impl App {
         most: i64,
     ) -> Result<Vec<Workspace>, AppError> {
         let store = &self.parts.store;
-        if *caller == Caller::Open {
+        if caller.is_open() {
             return Ok(store.list_workspaces(after, most).await?);
         }
         let identity = access::to_account(caller, Scope::Read)?;

@@ -6,8 +6,10 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use ipnet::IpNet;
+
 use super::public_url::{self, PublicUrl};
-use super::rule::{address, address_or_off, number, path, span, switch};
+use super::rule::{address, address_or_off, networks, number, path, span, switch};
 use super::setting::settings;
 
 const SHORTEST: Duration = Duration::from_millis(10);
@@ -44,6 +46,9 @@ settings! {
         /// How many connections one address may have open at once.
         "max_connections_per_ip" => max_connections_per_ip: usize =
             number(1..=1_000_000).or("200"),
+        /// The proxies whose `X-Forwarded-For` is believed: their addresses or networks.
+        "trusted_proxies" => trusted_proxies: Option<Vec<IpNet>> =
+            networks().or_none("none: the connection's address counts"),
         /// Limits for each address, on connections and rates; off is for closed networks and load
         /// tests.
         "limits" => limits: bool = switch().or("on"),

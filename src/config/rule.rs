@@ -5,10 +5,12 @@
 //! made here from the same bounds.
 
 use std::fmt::Display;
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::ops::RangeInclusive;
 use std::path::PathBuf;
 use std::time::Duration;
+
+use ipnet::IpNet;
 
 use super::error::ConfigError;
 use super::secret::Secret;
@@ -158,6 +160,23 @@ pub(super) fn address_or_off() -> Rule<Option<SocketAddr>> {
     })
 }
 
+/// Most networks in a list.
+const MOST_NETWORKS: usize = 256;
+
+/// IP addresses and networks with commas between.
+pub(super) fn networks() -> Rule<Vec<IpNet>> {
+    let accepts = "IP addresses and networks with commas between, such as 10.0.0.0/8,fd00::1";
+    let network = |text: &str| {
+        let text = text.trim();
+        text.parse().ok().or_else(|| text.parse::<IpAddr>().ok().map(IpNet::from))
+    };
+    Rule::new(Form::Text, accepts, move |text| {
+        let list: Option<Vec<IpNet>> = text.split(',').map(network).collect();
+        list.filter(|list| list.len() <= MOST_NETWORKS)
+    })
+    .only("none of them everybody's (/0)", |list| list.iter().all(|one| one.prefix_len() > 0))
+}
+
 /// The path of a file.
 pub(super) fn path() -> Rule<PathBuf> {
     Rule::new(Form::Text, "the path of a file", |text| {
@@ -202,6 +221,21 @@ mod tests {
         assert!(rule.accepts.starts_with("a size from 1MiB to 1024GiB"), "{}", rule.accepts);
         assert_eq!((rule.parse)("1MiB"), Some(1 << 20));
         assert_eq!((rule.parse)("1048575"), None);
+    }
+
+    #[test]
+    fn a_list_of_networks_has_no_bad_one_and_not_everybody() {
+        let rule = networks();
+        let read = |text: &str| {
+            let list = (rule.parse)(text)?;
+            Some(list.iter().map(ToString::to_string).collect::<Vec<_>>().join(" "))
+        };
+        assert_eq!(read("127.0.0.1"), Some("127.0.0.1/32".to_owned()));
+        assert_eq!(read("10.0.0.0/8, fd00::/8"), Some("10.0.0.0/8 fd00::/8".to_owned()));
+        for bad in ["", "10.0.0.0/33", "localhost", "10.0.0.0/8,", "0.0.0.0/0", "::/0", "10/8"] {
+            assert_eq!(read(bad), None, "{bad}");
+        }
+        assert_eq!(read(&vec!["10.0.0.1"; MOST_NETWORKS + 1].join(",")), None);
     }
 
     #[test]

@@ -38,6 +38,7 @@ fn without_anything_given_the_defaults_of_the_contract_hold() {
     assert_eq!(net.public_url, None);
     assert_eq!(net.public_url_at(net.listen).as_str(), "http://127.0.0.1:8080");
     assert_eq!((net.threads, net.limits), (0, true));
+    assert!(net.trusted_proxies.is_none());
     assert_eq!((net.max_connections, net.max_connections_per_ip), (10_000, 200));
     let waits = [net.header_timeout, net.body_timeout, net.idle_timeout, net.drain_timeout];
     assert_eq!(waits.map(|wait| wait.as_secs()), [5, 10, 60, 10]);
@@ -119,7 +120,7 @@ fn every_type_of_value_can_stand_in_the_file() {
 }
 
 /// A value that each setting refuses; a setting that is missing here fails the test below.
-const BAD: [(&str, &str); 43] = [
+const BAD: [(&str, &str); 44] = [
     ("listen", "localhost"),
     ("admin_listen", "on"),
     ("public_url", "https://kurz.example/go"),
@@ -133,6 +134,7 @@ const BAD: [(&str, &str); 43] = [
     ("max_connections", "0"),
     ("max_connections_per_ip", "many"),
     ("limits", "maybe"),
+    ("trusted_proxies", "0.0.0.0/0"),
     ("store", "sqlite::memory:"),
     ("pool_size", "1001"),
     ("pool_idle", "1001"),

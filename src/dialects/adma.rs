@@ -15,6 +15,7 @@ use crate::app::{
     App, AppError, ClaimRequest, Created, LinkFilter, LinkRequest, MAIN, MOST_CLAIMS, Registration,
     Session, ShownLink,
 };
+use crate::client::Client;
 use crate::link::{LinkId, Strategy};
 use crate::problem::{Problem, Problems};
 
@@ -194,9 +195,10 @@ pub(super) async fn login(
     responses((status = 201, description = "The link was made.", body = AdmaLink), Problems))]
 pub(super) async fn create_public(
     State(app): State<Arc<App>>,
+    Client(client): Client,
     Json(body): Json<AdmaNewLink>,
 ) -> Result<(StatusCode, axum::Json<AdmaLink>), Problem> {
-    make(&app, &Caller::Anonymous, body).await
+    make(&app, &Caller::ANONYMOUS.at(client), body).await
 }
 
 /// Make a link of one's own.
@@ -208,7 +210,7 @@ pub(super) async fn create(
     Identified(caller): Identified,
     Json(body): Json<AdmaNewLink>,
 ) -> Result<(StatusCode, axum::Json<AdmaLink>), Problem> {
-    if caller == Caller::Anonymous {
+    if caller.is_anonymous() {
         return Err(problem(unauthenticated()));
     }
     make(&app, &caller, body).await
@@ -234,7 +236,7 @@ pub(super) async fn delete(
     Identified(caller): Identified,
     Names(id): Names<i64>,
 ) -> Result<StatusCode, Problem> {
-    if caller == Caller::Anonymous {
+    if caller.is_anonymous() {
         return Err(problem(unauthenticated()));
     }
     let (workspace, code) = app.locate_link(LinkId(id)).await?;

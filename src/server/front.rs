@@ -2,7 +2,9 @@
 
 use std::convert::Infallible;
 use std::future::{Future, Ready, ready};
+use std::net::IpAddr;
 use std::pin::Pin;
+use std::sync::Arc;
 use std::task::{Context, Poll};
 
 use axum::Router;
@@ -12,6 +14,7 @@ use hyper::body::Incoming;
 use hyper::service::Service;
 use tower::Service as _;
 
+use crate::client::{Client, Proxies};
 use crate::clock::Stopwatch;
 use crate::problem::Problem;
 use crate::redirect::{Plane, Verdict};
@@ -24,6 +27,8 @@ use crate::web::HostOfRequest;
 pub(super) struct Front {
     plane: Plane,
     router: Router,
+    proxies: Arc<Proxies>,
+    peer: IpAddr,
 }
 
 type Answered = Result<Response<AnswerBody>, Infallible>;
@@ -38,8 +43,8 @@ pub(super) enum FrontFuture {
 
 impl Front {
     /// Short addresses to `plane`, the rest to `router`.
-    pub(super) fn new(plane: Plane, router: Router) -> Self {
-        Self { plane, router }
+    pub(super) fn new(plane: Plane, router: Router, proxies: Arc<Proxies>) -> Self {
+        Self { plane, router, proxies, peer: Client::UNKNOWN.0 }
     }
 
     /// The same on the thread of a worker.
@@ -48,8 +53,15 @@ impl Front {
         self
     }
 
+    /// The same for a connection from `peer`.
+    pub(super) fn for_peer(&self, peer: IpAddr) -> Self {
+        Self { peer, ..self.clone() }
+    }
+
     fn route(&self, mut request: Request<Incoming>, host: String) -> FrontFuture {
+        let client = self.proxies.client(self.peer, request.headers());
         request.extensions_mut().insert(HostOfRequest(host));
+        request.extensions_mut().insert(client);
         let answer = self.router.clone().call(request);
         // A task of its own: what has begun to change something ends, though its client goes away
         // in the middle. Otherwise a change could be stored and the cache never told.

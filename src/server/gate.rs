@@ -9,10 +9,14 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use metrics::{Counter, Gauge};
 
+use crate::client::Proxies;
+
 /// Shared by all workers. Taken once a connection, never for a request.
 pub(super) struct Gate {
     max: usize,
     max_per_ip: usize,
+    /// Not counted by address: all their clients come from there.
+    proxies: Arc<Proxies>,
     open: AtomicUsize,
     /// Holds only addresses with an open connection, hence at most `max` of them.
     per_ip: Mutex<HashMap<IpAddr, usize>>,
@@ -22,10 +26,11 @@ pub(super) struct Gate {
 }
 
 impl Gate {
-    pub(super) fn new(max: usize, max_per_ip: usize) -> Self {
+    pub(super) fn new(max: usize, max_per_ip: usize, proxies: Arc<Proxies>) -> Self {
         Self {
             max,
             max_per_ip,
+            proxies,
             open: AtomicUsize::new(0),
             per_ip: Mutex::new(HashMap::new()),
             open_gauge: metrics::gauge!("kurz_connections_open"),
@@ -43,7 +48,8 @@ impl Gate {
             self.refused_total.increment(1);
             return None;
         }
-        let key = (self.max_per_ip > 0).then(|| network(ip));
+        let counts = self.max_per_ip > 0 && !self.proxies.trust(ip);
+        let key = counts.then(|| network(ip));
         if let Some(key) = key
             && !self.count_in(key)
         {
@@ -108,7 +114,7 @@ mod tests {
 
     #[test]
     fn a_permit_that_is_dropped_makes_room_for_the_next() {
-        let gate = Arc::new(Gate::new(3, 2));
+        let gate = Arc::new(Gate::new(3, 2, Arc::default()));
         let first = gate.enter(ip("127.0.0.1")).unwrap();
         let second = gate.enter(ip("127.0.0.1")).unwrap();
         assert!(gate.enter(ip("127.0.0.1")).is_none(), "two from one address");
@@ -123,7 +129,7 @@ mod tests {
 
     #[test]
     fn addresses_of_one_subscriber_count_together() {
-        let gate = Arc::new(Gate::new(10, 1));
+        let gate = Arc::new(Gate::new(10, 1, Arc::default()));
         let _one = gate.enter(ip("2001:db8::1")).unwrap();
         assert!(gate.enter(ip("2001:db8::2")).is_none());
         let _two = gate.enter(ip("2001:db8:0:1::1")).unwrap();
@@ -132,8 +138,18 @@ mod tests {
     }
 
     #[test]
+    fn a_trusted_proxy_is_not_counted_as_one_client() {
+        let proxies = Proxies::new(["10.0.0.0/8".parse().unwrap()]);
+        let gate = Arc::new(Gate::new(4, 1, Arc::new(proxies)));
+        let permits: Vec<_> = (0..3).map_while(|_| gate.enter(ip("10.0.0.1"))).collect();
+        assert_eq!(permits.len(), 3);
+        let _other = gate.enter(ip("192.0.2.1")).unwrap();
+        assert!(gate.enter(ip("10.0.0.1")).is_none(), "four in all");
+    }
+
+    #[test]
     fn a_limit_of_0_for_an_address_is_none() {
-        let gate = Arc::new(Gate::new(100, 0));
+        let gate = Arc::new(Gate::new(100, 0, Arc::default()));
         let permits: Vec<_> = (0..100).map_while(|_| gate.enter(ip("127.0.0.1"))).collect();
         assert_eq!(permits.len(), 100);
         assert!(gate.enter(ip("127.0.0.1")).is_none());

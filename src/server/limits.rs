@@ -1,6 +1,6 @@
 //! Limits: every bound that the network side keeps, with its default. Not the limits of the API
 //! (body sizes, rates), which belong to the services. Invariant: nothing here is unbounded; the one
-//! limit that can be off is the one per address, because behind a proxy all addresses are the proxy's.
+//! limit that can be off is the one per address, for closed networks.
 
 use std::time::Duration;
 

@@ -12,6 +12,7 @@ use rustls::ServerConfig;
 use socket2::{Domain, Protocol, Socket, Type};
 
 use super::tls::Tls;
+use crate::client::Proxies;
 
 const BACKLOG: i32 = 4096;
 
@@ -51,6 +52,7 @@ pub struct Listeners {
     pub(super) address: SocketAddr,
     pub(super) sockets: Vec<TcpListener>,
     pub(super) tls: Option<Arc<ServerConfig>>,
+    pub(super) proxies: Arc<Proxies>,
 }
 
 impl Listeners {
@@ -68,6 +70,12 @@ impl Listeners {
     #[must_use]
     pub fn speaking(self, tls: Option<&Tls>) -> Self {
         Self { tls: tls.map(Tls::config), ..self }
+    }
+
+    /// The same, behind proxies whose connections carry many clients: they are not counted by address.
+    #[must_use]
+    pub fn behind(self, proxies: Arc<Proxies>) -> Self {
+        Self { proxies, ..self }
     }
 
     /// The address, with the port that was taken where port 0 was asked for.
@@ -95,7 +103,7 @@ fn bind_all(address: SocketAddr, workers: NonZeroUsize) -> io::Result<Listeners>
         socket.listen(BACKLOG)?;
         sockets.push(socket.into());
     }
-    Ok(Listeners { address, sockets, tls: None })
+    Ok(Listeners { address, sockets, tls: None, proxies: Arc::default() })
 }
 
 /// A socket with the options that accepted connections inherit, so that accepting one costs no call

@@ -19,6 +19,7 @@ use tokio_util::task::TaskTracker;
 use crate::account::token::Tokens;
 use crate::app::{App, AppError, COST, CleanupTimes, Parts, Passwords, Policy};
 use crate::cache::{Hosts, LinkCache, Repeats};
+use crate::client::Proxies;
 use crate::clock::Clock;
 use crate::code::counter::{LENGTH, Scrambler};
 use crate::config::{Config, Lives, Net, PrivateTargets};
@@ -92,8 +93,11 @@ impl Program {
             let text = "the store holds an unfinished copy: run the same `kurz copy` again first";
             return Err(StartError::Setting(text.to_owned()));
         }
+        let trusted = config.net.trusted_proxies.clone().unwrap_or_default();
+        let proxies = Arc::new(Proxies::new(trusted));
         let public = Listeners::bind(config.net.listen, workers(&config.net), "KURZ_LISTEN")?
-            .speaking(tls.as_ref());
+            .speaking(tls.as_ref())
+            .behind(Arc::clone(&proxies));
         let admin = config
             .net
             .admin_listen
@@ -127,10 +131,10 @@ impl Program {
         fleet.listening().await;
         app.load_hosts().await?;
         let limits = limits(&config.net);
-        let front = Front::new(plane, routes::router(Arc::clone(&app)));
+        let front = Front::new(plane, routes::router(Arc::clone(&app)), proxies);
         let public = Server::start(public, limits, move |worker| {
             let front = front.clone().on_worker(worker);
-            move |_| front.clone()
+            move |peer| front.for_peer(peer.ip())
         })?;
         let admin = admin.map(|listeners| {
             let router = TowerToHyperService::new(admin::router(Arc::clone(&app), metrics));

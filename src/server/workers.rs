@@ -53,7 +53,9 @@ impl Server {
         S::Future: Send + 'static,
         B: ServiceBody,
     {
-        let gate = Arc::new(Gate::new(limits.max_connections, limits.max_connections_per_ip));
+        let proxies = Arc::clone(&listeners.proxies);
+        let gate = Gate::new(limits.max_connections, limits.max_connections_per_ip, proxies);
+        let gate = Arc::new(gate);
         // Dropped on the way out of an error, it stops the workers that have started.
         let mut handle = Handle {
             address: listeners.address,

@@ -9,6 +9,7 @@ use http::{HeaderMap, Method, header};
 
 use crate::account::Caller;
 use crate::app::{App, Browser};
+use crate::client::Client;
 use crate::web::cookies;
 use crate::web::failure::Failure;
 use crate::web::words::Language;
@@ -40,14 +41,15 @@ impl FromRequestParts<Arc<App>> for Visitor {
     type Rejection = Failure;
 
     async fn from_request_parts(parts: &mut Parts, app: &Arc<App>) -> Result<Self, Failure> {
+        let Ok(Client(client)) = Client::from_request_parts(parts, app).await;
         let browser = match cookies::session(app, &parts.headers) {
-            Some(secret) => app.identify_browser(secret).await?,
+            Some(secret) => app.identify_browser(secret, client).await?,
             None => None,
         };
         let caller = match &browser {
             Some(browser) => browser.caller.clone(),
-            None if app.policy().open => Caller::Open,
-            None => Caller::Anonymous,
+            None if app.policy().open => Caller::OPEN.at(client),
+            None => Caller::ANONYMOUS.at(client),
         };
         // What only takes forms cannot be come back to.
         let form = parts.method != Method::GET && parts.uri.path().starts_with("/app");
@@ -63,7 +65,7 @@ impl FromRequestParts<Arc<App>> for Member {
     async fn from_request_parts(parts: &mut Parts, app: &Arc<App>) -> Result<Self, Response> {
         let visitor = Visitor::from_request_parts(parts, app).await;
         let visitor = visitor.map_err(IntoResponse::into_response)?;
-        if visitor.caller != Caller::Anonymous {
+        if !visitor.caller.is_anonymous() {
             return Ok(Self(visitor));
         }
         // What was about to be sent cannot be sent again from here; the page it is about can be

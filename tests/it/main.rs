@@ -16,6 +16,7 @@ mod copy;
 mod deterministic;
 mod durability;
 mod harness;
+mod limits;
 mod links;
 mod lives;
 mod outage;

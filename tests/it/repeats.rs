@@ -74,7 +74,7 @@ where
             let mut told = Vec::new();
             while told.len() < 5 && !stop.load(Ordering::SeqCst) {
                 let late = changed.load(Ordering::SeqCst);
-                let created = app.create_link(&Caller::Open, &team, &request).await.unwrap();
+                let created = app.create_link(&Caller::OPEN, &team, &request).await.unwrap();
                 if late {
                     told.push(created);
                 }
@@ -100,9 +100,9 @@ async fn a_change_is_seen_by_whoever_asks_after_it(kind: Kind) {
             ..LinkRequest::default()
         };
         let app = kurz.app();
-        let made = app.create_link(&Caller::Open, &team, &request).await.unwrap().link.link;
+        let made = app.create_link(&Caller::OPEN, &team, &request).await.unwrap().link.link;
         let code = made.code.as_str();
-        let delete = async { app.delete_link(&Caller::Open, &team, code).await.unwrap() };
+        let delete = async { app.delete_link(&Caller::OPEN, &team, code).await.unwrap() };
         for told in told_after(&kurz, &request, delete).await {
             assert_eq!(told.link.link.id, made.id);
             assert!(told.link.link.version > made.version, "a deleted link was given out");
@@ -111,7 +111,7 @@ async fn a_change_is_seen_by_whoever_asks_after_it(kind: Kind) {
         let patch = LinkPatch { original_url: Some(elsewhere), ..LinkPatch::default() };
         let edit = async {
             // Whoever comes back from the dead meanwhile may be in the way.
-            while app.edit_link(&Caller::Open, &team, code, &patch).await.is_err() {}
+            while app.edit_link(&Caller::OPEN, &team, code, &patch).await.is_err() {}
         };
         for told in told_after(&kurz, &request, edit).await {
             assert_ne!(told.link.link.id, made.id, "it leads elsewhere by now");

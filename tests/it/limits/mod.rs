@@ -1,0 +1,3 @@
+//! Who asks from where, and how often they may: a running kurz, seen from several addresses.
+
+mod clients;
