@@ -5,8 +5,8 @@ use crate::app::create::LinkRequest;
 use crate::app::{App, AppError, FieldError};
 use crate::clock::Timestamp;
 use crate::code::offensive::is_offensive;
-use crate::code::{Canonical, Code, canonicalise, custom, deterministic, random};
-use crate::link::{Link, LinkId, Month, Strategy, limits, target};
+use crate::code::{Canonical, Code, custom, deterministic, random};
+use crate::link::{Link, LinkId, Month, Strategy, limits};
 use crate::store::{NewLink, Placed, Workspace};
 
 /// Who makes links, and where.
@@ -73,7 +73,7 @@ impl Draft {
         let mut note = |error| errors.push(error);
         let policy = &app.parts.policy;
 
-        let canonical = check_url(&request.original_url, policy.private_targets).map_err(&mut note);
+        let canonical = app.check_target(&request.original_url).map_err(&mut note);
         let custom = request
             .custom_code
             .as_deref()
@@ -286,15 +286,6 @@ fn check_anonymous_end(
         return Err(FieldError::new("expires_at", "expires-at-too-late", detail));
     }
     Ok(asked.or(Some(end)))
-}
-
-/// The canonical form of a URL that may be a target.
-pub(super) fn check_url(url: &str, private: bool) -> Result<Canonical, FieldError> {
-    let canonical =
-        canonicalise(url).map_err(|error| FieldError::new("original_url", error.code(), error))?;
-    target::check(&canonical, private)
-        .map_err(|error| FieldError::new("original_url", error.code(), error))?;
-    Ok(canonical)
 }
 
 pub(super) fn check_title(title: Option<&str>) -> Result<Option<String>, FieldError> {

@@ -2,7 +2,7 @@
 
 use crate::account::{Act, Caller};
 use crate::app::draft::{
-    check_expiry, check_hit_limit, check_status, check_tags, check_title, check_url, kept_target,
+    check_expiry, check_hit_limit, check_status, check_tags, check_title, kept_target,
 };
 use crate::app::{App, AppError, Change, ChangeDetail, FieldError, Missing, ShownLink};
 use crate::clock::Timestamp;
@@ -126,7 +126,7 @@ impl App {
     }
 
     fn retarget(&self, edit: &mut LinkEdit, url: &str) -> Result<(), FieldError> {
-        let canonical = check_url(url, self.parts.policy.private_targets)?;
+        let canonical = self.check_target(url)?;
         let hash = canonical.sha256();
         if hash != edit.canonical_hash && edit.strategy == Strategy::Deterministic {
             // The code no longer follows from the URL: from here on it is a code like one that

@@ -27,6 +27,7 @@ mod seats;
 mod sessions;
 mod show;
 mod stats;
+mod target;
 mod traffic;
 mod workspaces;
 
@@ -63,6 +64,7 @@ use crate::config::PublicUrl;
 pub use crate::config::Signup;
 use crate::entropy::Entropy;
 use crate::fleet::Fleet;
+use crate::link::Own;
 pub use crate::record::EVERY as FLUSH_EVERY;
 use crate::record::Recorder;
 pub use crate::store::{ApiKey, BrowserSession, Host, Instance, Member, User, Workspace};
@@ -76,6 +78,8 @@ use numbers::Numbers;
 pub struct Policy {
     /// Where kurz is reached from outside.
     pub public_url: PublicUrl,
+    /// The addresses that are its own: no link leads to one of its links.
+    pub own: Own,
     /// Hits a month for a link whose workspace says nothing; 0: any number.
     pub hit_limit: u64,
     /// How long a counter link lives; `None`: for good.

@@ -68,6 +68,12 @@ impl PublicUrl {
         }
     }
 
+    /// The port that browsers ask: the scheme's own, where none is named.
+    pub fn effective_port(&self) -> u16 {
+        let own = if self.scheme() == "https" { 443 } else { 80 };
+        self.port().and_then(|port| port.parse().ok()).unwrap_or(own)
+    }
+
     fn port(&self) -> Option<&str> {
         // An IPv6 address has colons of its own, and ends with a bracket.
         let (_, port) = self.authority().rsplit_once(':')?;
@@ -156,8 +162,10 @@ mod tests {
     fn a_listener_has_a_public_url() {
         let url = PublicUrl::of("http", "[::1]:80".parse().unwrap());
         assert_eq!((url.as_str(), url.authority()), ("http://[::1]", "[::1]"));
+        assert_eq!(url.effective_port(), 80);
         let url = |port| PublicUrl::of("https", SocketAddr::from(([127, 0, 0, 1], port)));
         assert_eq!(url(8443).as_str(), "https://127.0.0.1:8443");
         assert_eq!(url(443).as_str(), "https://127.0.0.1");
+        assert_eq!((url(443).effective_port(), url(8443).effective_port()), (443, 8443));
     }
 }

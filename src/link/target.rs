@@ -16,6 +16,9 @@ pub enum TargetError {
     /// An address inside a private network, where the operator does not want any.
     #[error("the URL leads to a private address, which this server does not allow")]
     PrivateAddress,
+    /// One of this server's own short addresses.
+    #[error("the URL is a short address of this server: name the place that it leads to")]
+    SelfReference,
 }
 
 impl TargetError {
@@ -24,6 +27,7 @@ impl TargetError {
         match self {
             Self::Unreachable(error) => error.code(),
             Self::PrivateAddress => "url-private-address",
+            Self::SelfReference => "url-self-reference",
         }
     }
 }
@@ -87,7 +91,7 @@ mod tests {
             assert_eq!(check(&canonical, false), expected, "{url}");
             let allowed = expected.or_else(|error| match error {
                 TargetError::PrivateAddress => Ok(()),
-                TargetError::Unreachable(_) => Err(error),
+                error => Err(error),
             });
             assert_eq!(check(&canonical, true), allowed, "{url}");
         }

@@ -93,6 +93,7 @@ pub(super) const CATALOGUE: &[Entry] = &[
     ("url-private-address", 422, "The URL leads into a private network, which this server does not allow."),
     ("url-scheme-missing", 422, "The URL does not start with http:// or https://."),
     ("url-scheme-not-allowed", 422, "Only http and https URLs can be shortened."),
+    ("url-self-reference", 422, "The URL is a short address of this server: name the place that it leads to."),
     ("url-taken", 409, "Somebody else has the deterministic link of this URL: ask for another strategy."),
     ("url-too-long", 422, "The URL, or its canonical form, has more than 8,192 bytes."),
     ("url-userinfo-not-allowed", 422, "The URL holds a user name or password."),

@@ -28,6 +28,7 @@ use crate::entropy::Entropy;
 use crate::fleet::Fleet;
 use crate::jobs;
 use crate::ledger::Ledger;
+use crate::link::Own;
 use crate::record::Recorder;
 use crate::redirect::{Plane, Visitors};
 use crate::redis::Redis;
@@ -298,8 +299,10 @@ async fn fleet_name(store: &Store, clock: &Clock, entropy: &Entropy) -> Result<S
 
 fn policy(config: &Config, bound: SocketAddr) -> Policy {
     let user_link_limit = config.access.user_link_limit.unwrap_or(0);
+    let public_url = config.net.public_url_at(bound);
     Policy {
-        public_url: config.net.public_url_at(bound),
+        own: Own::new(public_url.host(), public_url.effective_port(), bound),
+        public_url,
         hit_limit: config.links.hit_limit.unwrap_or(0),
         counter_ttl: config.links.counter_ttl,
         private_targets: config.links.private_targets == PrivateTargets::Allow,

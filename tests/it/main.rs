@@ -6,6 +6,7 @@
     reason = "in a test, what is not there is a failure"
 )]
 
+mod abuse;
 mod api;
 mod canon_differential;
 mod cli_client;

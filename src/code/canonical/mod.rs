@@ -56,6 +56,19 @@ impl Canonical {
         self.port
     }
 
+    /// The port that a browser asks: the scheme's own, where none is named.
+    pub fn effective_port(&self) -> u16 {
+        let own = if self.text.starts_with("https:") { 443 } else { 80 };
+        self.port.unwrap_or(own)
+    }
+
+    /// The path, without query.
+    pub fn path(&self) -> &str {
+        let rest = self.text.get(self.host_end..).unwrap_or_default();
+        let rest = rest.find('/').and_then(|slash| rest.get(slash..)).unwrap_or_default();
+        rest.split('?').next().unwrap_or_default()
+    }
+
     /// Refuses what no server can answer at: port 0, and names that DNS cannot hold. The form itself
     /// takes them, as the rules do; whoever makes a link asks.
     pub fn check_reachable(&self) -> Result<(), UrlError> {

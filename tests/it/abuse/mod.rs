@@ -1,0 +1,4 @@
+//! What is done against abuse: targets that are turned away, links and people that are disabled, and
+//! the log that says who did what.
+
+mod own_addresses;
