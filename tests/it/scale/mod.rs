@@ -6,6 +6,8 @@ mod creators;
 mod outage;
 mod postgres;
 mod quota;
+mod redis;
+mod replica;
 mod restarts;
 mod servers;
 mod stage;

@@ -14,7 +14,7 @@ use crate::harness::postgres::{Database, connect};
 use crate::harness::process::{Process, Program};
 
 /// The text form of a certificate or key.
-fn pem(label: &str, der: &[u8]) -> String {
+pub(super) fn pem(label: &str, der: &[u8]) -> String {
     let text = base64::engine::general_purpose::STANDARD.encode(der);
     let lines: Vec<&str> =
         text.as_bytes().chunks(64).map(|line| std::str::from_utf8(line).unwrap()).collect();

@@ -124,6 +124,14 @@ impl Redis {
         format!("redis://127.0.0.1:{}", self.port)
     }
 
+    /// One that speaks TLS as well, with the certificate and key in these files; and where.
+    pub(super) fn protected(certificate: &str, key: &str) -> (Self, String) {
+        let port = free_port().to_string();
+        let files = ["--tls-cert-file", certificate, "--tls-key-file", key];
+        let tls = ["--tls-port", &port, "--tls-auth-clients", "no"];
+        (Self::start_with(&[files, tls].concat()), format!("rediss://127.0.0.1:{port}"))
+    }
+
     /// End it at once: its memory is gone.
     pub(super) fn kill(&mut self) {
         self.server = None;
@@ -228,6 +236,36 @@ impl Postgres {
         postgres
     }
 
+    /// One that follows `first`.
+    pub(super) fn follow(first: &Self) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        fs::set_permissions(folder.path(), fs::Permissions::from_mode(0o711)).unwrap();
+        let data = folder.path().join("data");
+        fs::create_dir(&data).unwrap();
+        fs::set_permissions(&data, fs::Permissions::from_mode(0o700)).unwrap();
+        give(&data);
+        let from = first.url();
+        let args = ["--dbname", &from, "--checkpoint=fast", "--no-sync", "--write-recovery-conf"];
+        let mut args: Vec<String> = args.iter().map(|arg| (*arg).to_owned()).collect();
+        args.extend(["--pgdata".to_owned(), data.display().to_string()]);
+        let log = folder.path().join("basebackup");
+        let mut copying = Server::start(&program("pg_basebackup"), &args, &log, user());
+        let status = copying.child.wait().unwrap();
+        assert!(status.success(), "{}", fs::read_to_string(&log).unwrap());
+        let mut second =
+            Self { _folder: folder, data, port: free_port(), settings: Vec::new(), server: None };
+        second.start_again();
+        second
+    }
+
+    /// How many rows a table has.
+    pub(super) fn count(&self, table: &str) -> usize {
+        let ask = format!("select count(*) from {table}");
+        let psql =
+            Command::new(program("psql")).args([&self.url(), "-Atc", &ask]).output().unwrap();
+        String::from_utf8(psql.stdout).unwrap().trim().parse().unwrap_or_default()
+    }
+
     pub(super) fn url(&self) -> String {
         format!("postgres://postgres@127.0.0.1:{}/postgres", self.port)
     }
@@ -257,7 +295,7 @@ impl Postgres {
             until("PostgreSQL says something", || {
                 alive = server.child.try_wait().unwrap().is_none();
                 let text = fs::read_to_string(&log).unwrap_or_default();
-                !alive || text.contains("ready to accept connections")
+                !alive || text.contains("ready to accept ")
             });
             // One that was killed leaves children for a moment, and they its lock.
             self.server = alive.then_some(server);
