@@ -56,7 +56,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::account::token::Tokens;
-use crate::cache::{Hosts, LinkCache, Repeats};
+use crate::cache::{Blocked, Hosts, LinkCache, Repeats};
 use crate::clock::{Clock, Timestamp};
 use crate::code::Reserved;
 use crate::code::counter::Scrambler;
@@ -107,6 +107,8 @@ pub struct Parts {
     pub repeats: Arc<Repeats>,
     /// Hosts in memory.
     pub hosts: Arc<Hosts>,
+    /// The block list.
+    pub blocked: Arc<Blocked>,
     /// The other instances.
     pub fleet: Arc<Fleet>,
     /// Redirects that are not written yet.

@@ -3,8 +3,8 @@
 use crate::account::{Act, Caller, access};
 use crate::app::address::short_url;
 use crate::app::{App, AppError, Missing};
-use crate::code::{Code, WorkspaceId};
-use crate::link::{Link, LinkId, Status};
+use crate::code::{Code, WorkspaceId, canonicalise};
+use crate::link::{Link, LinkId, Reason, Status};
 use crate::store::Workspace;
 
 /// A link and what follows from it at this moment.
@@ -16,6 +16,8 @@ pub struct ShownLink {
     pub short_url: String,
     /// Where it stands.
     pub status: Status,
+    /// Why it does not redirect, if it is withheld.
+    pub withheld: Option<Reason>,
     /// Hits a month; 0: any number.
     pub hit_limit: i64,
     /// Redirects in the present month.
@@ -95,6 +97,15 @@ impl App {
         self.parts.hosts.workspace(host)
     }
 
+    /// Why a link is withheld, if it is.
+    fn withheld(&self, link: &Link) -> Option<Reason> {
+        if self.parts.blocked.is_empty() {
+            return None;
+        }
+        let canonical = canonicalise(&link.target).ok()?;
+        self.parts.blocked.covers(canonical.host()).then_some(Reason::Blocked)
+    }
+
     /// What follows from links of one workspace.
     pub(super) fn show(&self, workspace: &Workspace, links: Vec<Link>) -> Vec<ShownLink> {
         let hosts = self.parts.hosts.of_workspace(&workspace.id);
@@ -102,9 +113,13 @@ impl App {
         let default_limit = i64::try_from(self.parts.policy.hit_limit).unwrap_or(i64::MAX);
         let show = |link: Link| {
             let limit = link.hit_limit.or(workspace.hit_limit).unwrap_or(default_limit);
+            let withheld = self.withheld(&link);
+            let status = link.status(self.parts.clock.latest(now))?;
+            let is_shut = withheld.is_some() && status != Status::Deleted;
             Some(ShownLink {
                 short_url: short_url(&self.parts.policy.public_url, &link, &hosts),
-                status: link.status(self.parts.clock.latest(now))?,
+                status: if is_shut { Status::Disabled } else { status },
+                withheld,
                 hit_limit: limit,
                 hits_this_month: link.hits_this_month(now),
                 link,

@@ -12,10 +12,11 @@ use http::{HeaderValue, StatusCode};
 use quick_cache::sync::{Cache, DefaultLifecycle};
 use quick_cache::{DefaultHashBuilder, Weighter};
 
+use crate::cache::Blocked;
 use crate::clock::{Clock, Timestamp};
 use crate::code::canonicalise;
-use crate::link::Fate;
 use crate::link::location::location;
+use crate::link::{Fate, Reason};
 use crate::record::{Cell, Recorder};
 use crate::store::{Error, Store};
 
@@ -79,6 +80,7 @@ pub struct LinkCache {
     recorder: Arc<Recorder>,
     clock: Clock,
     default_hit_limit: u64,
+    blocked: Arc<Blocked>,
 }
 
 impl LinkCache {
@@ -89,6 +91,7 @@ impl LinkCache {
         recorder: Arc<Recorder>,
         clock: Clock,
         default_hit_limit: u64,
+        blocked: Arc<Blocked>,
     ) -> Self {
         let expected = usize::try_from(bytes / (ENTRY_BYTES + 100)).unwrap_or(usize::MAX);
         let slots = Cache::with(
@@ -98,7 +101,7 @@ impl LinkCache {
             DefaultHashBuilder::default(),
             DefaultLifecycle::default(),
         );
-        Self { slots, store, recorder, clock, default_hit_limit }
+        Self { slots, store, recorder, clock, default_hit_limit, blocked }
     }
 
     /// What `key` leads to, if it is known here.
@@ -160,6 +163,10 @@ impl LinkCache {
             // here.
             let canonical = canonicalise(&place.target).map_err(|_| damaged("valid target"))?;
             let target = location(&place.target, &canonical);
+            let mut life = place.life;
+            if self.blocked.covers(canonical.host()) {
+                life.withheld = life.withheld.or(Some(Reason::Blocked));
+            }
             // From here on in one go, so that what a redirect reads lies close together. The value
             // becomes shared when it is first cloned: now, not somewhere else later.
             let location = HeaderValue::from_str(&target).map_err(|_| damaged("valid target"))?;
@@ -167,7 +174,7 @@ impl LinkCache {
             let Some(cell) = self.recorder.cell(&place, round) else { continue };
             let hit_limit = place.hit_limit.and_then(|limit| u64::try_from(limit).ok());
             return Ok(Some(Arc::new(Entry {
-                fate: Fate::of(place.life),
+                fate: Fate::of(life),
                 hit_limit: hit_limit.unwrap_or(self.default_hit_limit),
                 status,
                 cell,

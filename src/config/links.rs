@@ -3,9 +3,10 @@
 //!
 //! Invariant: "no limit" and "never" are `None`, so that nobody compares with a zero by mistake.
 
+use std::path::PathBuf;
 use std::time::Duration;
 
-use super::rule::{choice, number, span};
+use super::rule::{choice, number, path, span};
 use super::setting::settings;
 
 /// A hundred years: far enough, and far from overflowing any clock.
@@ -33,5 +34,8 @@ settings! {
         "private_targets" => private_targets: PrivateTargets =
             choice([("allow", PrivateTargets::Allow), ("refuse", PrivateTargets::Refuse)])
                 .or("allow"),
+        /// A file of hosts and addresses that no link may lead to, one a line; it is read again when
+        /// it changes.
+        "blocklist" => blocklist: Option<PathBuf> = path().or_none("none: nothing is blocked"),
     }
 }

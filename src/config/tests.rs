@@ -54,6 +54,7 @@ fn without_anything_given_the_defaults_of_the_contract_hold() {
     assert_eq!(config.links.hit_limit, Some(10_000));
     assert_eq!(config.links.counter_ttl, Some(Duration::from_hours(24 * 365)));
     assert_eq!(config.links.private_targets, PrivateTargets::Allow);
+    assert!(config.links.blocklist.is_none());
     assert_eq!((config.cache.bytes, config.cache.repeat_bytes), (64 << 20, 16 << 20));
     assert_eq!((config.log.directives.as_str(), config.log.format), ("info", LogFormat::Human));
     let lives = &config.lives;
@@ -120,7 +121,7 @@ fn every_type_of_value_can_stand_in_the_file() {
 }
 
 /// A value that each setting refuses; a setting that is missing here fails the test below.
-const BAD: [(&str, &str); 44] = [
+const BAD: [(&str, &str); 45] = [
     ("listen", "localhost"),
     ("admin_listen", "on"),
     ("public_url", "https://kurz.example/go"),
@@ -150,6 +151,7 @@ const BAD: [(&str, &str); 44] = [
     ("hit_limit", "-1"),
     ("counter_ttl", "1y"),
     ("private_targets", "no"),
+    ("blocklist", ""),
     ("cache_bytes", "1023KiB"),
     ("repeat_bytes", "16MB"),
     ("log", "kurz=loud"),

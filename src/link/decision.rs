@@ -2,6 +2,7 @@
 //! instant. The quota is asked only for a link that is live, since asking uses it up.
 
 use crate::clock::Timestamp;
+use crate::link::Reason;
 
 /// The times that decide.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -14,6 +15,8 @@ pub struct Life {
     pub deleted_at: Option<Timestamp>,
     /// When it became a tombstone.
     pub purged_at: Option<Timestamp>,
+    /// Why nobody is sent to its target, if that is so.
+    pub withheld: Option<Reason>,
 }
 
 /// What the times say.
@@ -21,6 +24,8 @@ pub struct Life {
 pub enum Decision {
     /// Deleted or purged: as if it never was.
     NotFound,
+    /// It is withheld.
+    Withheld(Reason),
     /// Its time is over.
     Gone,
     /// It may redirect, if its quota allows.
@@ -35,28 +40,39 @@ pub struct Fate(i64);
 impl Fate {
     const ABSENT: Self = Self(i64::MIN);
     const GONE: Self = Self(i64::MIN + 1);
+    /// The first of those that are withheld, one for each reason.
+    const WITHHELD: i64 = i64::MIN + 2;
+    /// Before any time that a link can have.
+    const EARLIEST: i64 = i64::MIN + 64;
 
     /// What a link with these times comes to.
     pub fn of(life: Life) -> Self {
         if life.deleted_at.is_some() || life.purged_at.is_some() {
             Self::ABSENT
+        } else if let Some(reason) = life.withheld {
+            let at = Reason::ALL.iter().position(|known| *known == reason);
+            Self(Self::WITHHELD + at.and_then(|at| i64::try_from(at).ok()).unwrap_or(0))
         } else if life.expired_at.is_some() {
             Self::GONE
         } else {
             let end = life.expires_at.map_or(i64::MAX, Timestamp::as_ms);
-            Self(end.max(Self::GONE.0))
+            Self(end.max(Self::EARLIEST))
         }
     }
 
     /// What the link answers at `now`.
     pub fn at(self, now: Timestamp) -> Decision {
+        if now.as_ms() < self.0 { Decision::Live } else { self.over() }
+    }
+
+    #[cold]
+    fn over(self) -> Decision {
         if self == Self::ABSENT {
-            Decision::NotFound
-        } else if now.as_ms() < self.0 {
-            Decision::Live
-        } else {
-            Decision::Gone
+            return Decision::NotFound;
         }
+        let reason = usize::try_from(self.0.wrapping_sub(Self::WITHHELD)).ok();
+        let reason = reason.and_then(|at| Reason::ALL.get(at));
+        reason.map_or(Decision::Gone, |reason| Decision::Withheld(*reason))
     }
 }
 
@@ -73,6 +89,7 @@ mod tests {
             expired_at: None,
             deleted_at,
             purged_at,
+            withheld: None,
         };
         let marked = |life| Life { expired_at: at(150), ..life };
         let cases = [
@@ -89,6 +106,20 @@ mod tests {
         ];
         for (life, expected) in cases {
             assert_eq!(Fate::of(life).at(now), expected, "{life:?}");
+        }
+    }
+
+    #[test]
+    fn a_withheld_link_says_why_whatever_its_time_unless_it_is_deleted() {
+        let at = |ms| Some(Timestamp::from_ms(ms));
+        for reason in Reason::ALL {
+            let life = Life { withheld: Some(reason), ..Life::default() };
+            for expires_at in [None, at(1), at(i64::MAX)] {
+                let fate = Fate::of(Life { expires_at, ..life });
+                assert_eq!(fate.at(Timestamp::from_ms(100)), Decision::Withheld(reason));
+            }
+            let deleted = Fate::of(Life { deleted_at: at(1), ..life });
+            assert_eq!(deleted.at(Timestamp::from_ms(100)), Decision::NotFound);
         }
     }
 }

@@ -1,6 +1,7 @@
 //! What a link is, whose it is and how it lives. Pure: no I/O, no SQL, no HTTP types; time comes in as a
 //! parameter.
 
+pub mod blocklist;
 pub mod decision;
 pub mod hour;
 pub mod id;
@@ -14,7 +15,9 @@ pub mod record;
 pub mod strategy;
 pub mod tally;
 pub mod target;
+pub mod withheld;
 
+pub use blocklist::Blocklist;
 pub use decision::{Decision, Fate};
 pub use hour::Hour;
 pub use id::LinkId;
@@ -24,3 +27,4 @@ pub use own::Own;
 pub use record::{Link, Status};
 pub use strategy::Strategy;
 pub use tally::Tally;
+pub use withheld::Reason;

@@ -73,6 +73,8 @@ pub enum Status {
     Expired,
     /// Its owner deleted it.
     Deleted,
+    /// It is there, and withheld.
+    Disabled,
 }
 
 impl Status {
@@ -82,6 +84,7 @@ impl Status {
             Self::Active => "ACTIVE",
             Self::Expired => "EXPIRED",
             Self::Deleted => "DELETED",
+            Self::Disabled => "DISABLED",
         }
     }
 }

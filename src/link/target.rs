@@ -19,6 +19,9 @@ pub enum TargetError {
     /// One of this server's own short addresses.
     #[error("the URL is a short address of this server: name the place that it leads to")]
     SelfReference,
+    /// On the block list.
+    #[error("the URL leads to a host or address that is on this server's block list")]
+    Blocked,
 }
 
 impl TargetError {
@@ -28,6 +31,7 @@ impl TargetError {
             Self::Unreachable(error) => error.code(),
             Self::PrivateAddress => "url-private-address",
             Self::SelfReference => "url-self-reference",
+            Self::Blocked => "url-blocked",
         }
     }
 }

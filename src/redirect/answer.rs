@@ -8,8 +8,9 @@ use http::{HeaderMap, HeaderValue, Response, StatusCode};
 use http_body_util::Full;
 
 use crate::cache::Entry;
-use crate::redirect::Answer;
+use crate::link::Reason;
 use crate::redirect::pages::{self, Language};
+use crate::redirect::{Answer, withheld};
 
 const NO_STORE: HeaderValue = HeaderValue::from_static("no-store");
 const NO_SNIFF: HeaderValue = HeaderValue::from_static("nosniff");
@@ -23,6 +24,7 @@ const GET_HEAD: HeaderValue = HeaderValue::from_static("GET, HEAD");
 pub(super) enum Trouble {
     NotFound,
     Gone,
+    Withheld(Reason),
     OverLimit {
         seconds: i64,
     },
@@ -46,6 +48,7 @@ pub(super) fn trouble(trouble: Trouble, shows: Option<Language>) -> Answer {
     let (status, problem) = match trouble {
         Trouble::NotFound => (StatusCode::NOT_FOUND, problems::NOT_FOUND),
         Trouble::Gone => (StatusCode::GONE, problems::GONE),
+        Trouble::Withheld(reason) => (StatusCode::GONE, withheld::problem(reason)),
         Trouble::OverLimit { .. } => (StatusCode::TOO_MANY_REQUESTS, problems::OVER_LIMIT),
         Trouble::Unavailable => (StatusCode::SERVICE_UNAVAILABLE, problems::UNAVAILABLE),
         Trouble::Uncounted => (StatusCode::SERVICE_UNAVAILABLE, problems::UNCOUNTED),
@@ -65,7 +68,7 @@ pub(super) fn trouble(trouble: Trouble, shows: Option<Language>) -> Answer {
         Trouble::Unavailable | Trouble::Uncounted => {
             insert(headers, header::RETRY_AFTER, 5.into());
         }
-        Trouble::NotFound | Trouble::Gone => {}
+        Trouble::NotFound | Trouble::Gone | Trouble::Withheld(_) => {}
     }
     response
 }
@@ -91,22 +94,24 @@ fn insert(headers: &mut HeaderMap, name: HeaderName, value: HeaderValue) {
     headers.insert(name, value);
 }
 
+macro_rules! problem {
+    ($status:literal, $title:literal, $code:literal, $detail:literal) => {
+        concat!(
+            r#"{"type":"about:blank","title":""#,
+            $title,
+            r#"","status":"#,
+            $status,
+            r#","code":""#,
+            $code,
+            r#"","detail":""#,
+            $detail,
+            r#""}"#
+        )
+    };
+}
+pub(super) use problem;
+
 mod problems {
-    macro_rules! problem {
-        ($status:literal, $title:literal, $code:literal, $detail:literal) => {
-            concat!(
-                r#"{"type":"about:blank","title":""#,
-                $title,
-                r#"","status":"#,
-                $status,
-                r#","code":""#,
-                $code,
-                r#"","detail":""#,
-                $detail,
-                r#""}"#
-            )
-        };
-    }
     pub(super) const NOT_FOUND: &str =
         problem!(404, "Not Found", "link-not-found", "There is no link at this address.");
     pub(super) const GONE: &str = problem!(410, "Gone", "link-expired", "This link has expired.");

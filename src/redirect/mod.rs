@@ -8,6 +8,7 @@ mod answer;
 mod key;
 mod pages;
 mod visitor;
+mod withheld;
 
 use std::sync::Arc;
 
@@ -183,6 +184,9 @@ impl Plane {
         let now = self.clock.now();
         match entry.fate.at(self.clock.latest(now)) {
             Decision::NotFound => return Ok(answer::trouble(Trouble::NotFound, shows())),
+            Decision::Withheld(reason) => {
+                return Ok(answer::trouble(Trouble::Withheld(reason), shows()));
+            }
             Decision::Gone => return Ok(answer::trouble(Trouble::Gone, shows())),
             Decision::Live => {}
         }

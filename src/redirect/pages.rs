@@ -4,6 +4,7 @@
 use http::{HeaderMap, header};
 
 use crate::redirect::answer::Trouble;
+use crate::redirect::withheld;
 
 /// A language of these pages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -47,7 +48,7 @@ macro_rules! style {
     };
 }
 
-macro_rules! page {
+macro_rules! html {
     ($language:literal, $title:literal, $text:literal) => {
         concat!(
             "<!doctype html><html lang=\"",
@@ -56,7 +57,7 @@ macro_rules! page {
              initial-scale=1\"><meta name=\"robots\" content=\"noindex\"><title>",
             $title,
             "</title><style>",
-            style!(),
+            $crate::redirect::pages::style!(),
             "</style><main><h1>",
             $title,
             "</h1><p>",
@@ -65,9 +66,13 @@ macro_rules! page {
         )
     };
 }
+pub(super) use {html, style};
 
 /// The page for a trouble.
 pub(super) const fn page(trouble: Trouble, language: Language) -> &'static str {
+    if let Trouble::Withheld(reason) = trouble {
+        return withheld::page(reason, language);
+    }
     match language {
         Language::English => english(trouble),
         Language::German => german(trouble),
@@ -77,30 +82,30 @@ pub(super) const fn page(trouble: Trouble, language: Language) -> &'static str {
 
 const fn english(trouble: Trouble) -> &'static str {
     match trouble {
-        Trouble::NotFound => page!(
+        Trouble::NotFound => html!(
             "en",
             "Link not found",
             "There is no link at this address. Check it for typing errors: capital and small letters \
              differ."
         ),
-        Trouble::Gone => page!(
+        Trouble::Gone | Trouble::Withheld(_) => html!(
             "en",
             "Link expired",
             "This link was made for a limited time, and its time is over. Ask whoever gave it to you \
              for a new one."
         ),
-        Trouble::OverLimit { .. } => page!(
+        Trouble::OverLimit { .. } => html!(
             "en",
             "Link used up for this month",
             "This link has been followed as often as it may be in one month. It works again from the \
              first day of the next month (UTC)."
         ),
-        Trouble::Unavailable => page!(
+        Trouble::Unavailable => html!(
             "en",
             "Please try again",
             "The link cannot be looked up right now. It is not lost: try again in a few seconds."
         ),
-        Trouble::Uncounted => page!(
+        Trouble::Uncounted => html!(
             "en",
             "Please try again",
             "How often this link may still be followed cannot be told right now. Try again in a few seconds."
@@ -110,31 +115,31 @@ const fn english(trouble: Trouble) -> &'static str {
 
 const fn german(trouble: Trouble) -> &'static str {
     match trouble {
-        Trouble::NotFound => page!(
+        Trouble::NotFound => html!(
             "de",
             "Link nicht gefunden",
             "Unter dieser Adresse gibt es keinen Link. Prüfe sie auf Tippfehler: Groß- und \
              Kleinbuchstaben sind verschieden."
         ),
-        Trouble::Gone => page!(
+        Trouble::Gone | Trouble::Withheld(_) => html!(
             "de",
             "Link abgelaufen",
             "Dieser Link war für begrenzte Zeit gemacht, und die ist vorbei. Bitte um einen neuen, von \
              wem du ihn hast."
         ),
-        Trouble::OverLimit { .. } => page!(
+        Trouble::OverLimit { .. } => html!(
             "de",
             "Link für diesen Monat aufgebraucht",
             "Diesem Link wurde so oft gefolgt, wie es in einem Monat geht. Ab dem Ersten des nächsten \
              Monats (UTC) führt er wieder ans Ziel."
         ),
-        Trouble::Unavailable => page!(
+        Trouble::Unavailable => html!(
             "de",
             "Bitte gleich noch einmal",
             "Der Link lässt sich gerade nicht nachschlagen. Er ist nicht verloren: Versuche es in ein \
              paar Sekunden wieder."
         ),
-        Trouble::Uncounted => page!(
+        Trouble::Uncounted => html!(
             "de",
             "Bitte gleich noch einmal",
             "Wie oft diesem Link noch gefolgt werden darf, lässt sich gerade nicht sagen. Versuche es in ein paar Sekunden wieder."
@@ -144,30 +149,30 @@ const fn german(trouble: Trouble) -> &'static str {
 
 const fn spanish(trouble: Trouble) -> &'static str {
     match trouble {
-        Trouble::NotFound => page!(
+        Trouble::NotFound => html!(
             "es",
             "Enlace no encontrado",
             "No hay ningún enlace en esta dirección. Revisa si hay errores: mayúsculas y minúsculas \
              son distintas."
         ),
-        Trouble::Gone => page!(
+        Trouble::Gone | Trouble::Withheld(_) => html!(
             "es",
             "Enlace caducado",
             "Este enlace se hizo para un tiempo limitado, que ya pasó. Pide uno nuevo a quien te lo \
              dio."
         ),
-        Trouble::OverLimit { .. } => page!(
+        Trouble::OverLimit { .. } => html!(
             "es",
             "Enlace agotado este mes",
             "Este enlace se ha seguido tantas veces como se puede en un mes. Vuelve a funcionar el \
              primer día del mes que viene (UTC)."
         ),
-        Trouble::Unavailable => page!(
+        Trouble::Unavailable => html!(
             "es",
             "Inténtalo de nuevo",
             "El enlace no se puede consultar ahora. No se ha perdido: inténtalo en unos segundos."
         ),
-        Trouble::Uncounted => page!(
+        Trouble::Uncounted => html!(
             "es",
             "Inténtalo de nuevo",
             "Ahora no se puede saber cuántas veces más se puede seguir este enlace. Inténtalo en unos segundos."

@@ -2,9 +2,8 @@
 //! the handshake, which is `tls`. Invariant: a [`Pair`] that exists belongs together, and was valid
 //! at the time it was read for.
 
-use std::fs::{self, File};
+use std::fs::File;
 use std::io::{self, Read};
-use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
@@ -20,6 +19,7 @@ use thiserror::Error;
 
 use crate::clock::Timestamp;
 use crate::config::Net;
+use crate::server::stamp::{self, Stamp};
 
 /// A chain is a few KiB. More is another kind of file, and memory has an end.
 const MAX_FILE_BYTES: u64 = 1 << 20;
@@ -121,9 +121,6 @@ pub(super) struct Files {
     key: PathBuf,
 }
 
-/// What tells that a file is another than before, without reading it; `None` when it is away.
-type Stamp = Option<[i128; 5]>;
-
 impl Files {
     /// Those that the settings name; `None` without TLS.
     pub(super) fn of(net: &Net) -> Result<Option<Self>, TlsError> {
@@ -137,14 +134,7 @@ impl Files {
 
     /// How the files stand now.
     pub(super) fn stamps(&self) -> [Stamp; 2] {
-        [&self.cert, &self.key].map(|path| {
-            let meta = fs::metadata(path).ok()?;
-            let changed = i128::from(meta.ctime()) << 32 | i128::from(meta.ctime_nsec());
-            let written = i128::from(meta.mtime()) << 32 | i128::from(meta.mtime_nsec());
-            let numbers = [meta.dev(), meta.ino(), meta.size()].map(i128::from);
-            let [device, number, size] = numbers;
-            Some([device, number, size, changed, written])
-        })
+        [&self.cert, &self.key].map(|path| stamp::of(path))
     }
 
     /// Read both, and check all that a client would check but the names and the issuer.

@@ -11,6 +11,7 @@
 //! - `edge`: a request that is too large, or too slow in coming, is answered without the service.
 //! - `watch`: no connection outlives its timeouts, at the price of one timer a worker.
 //! - `certificate` and [`tls`]: what a client is shown is whole, valid, and exchanged in flight.
+//! - [`blocklist`]: the list of hosts that no link leads to, read again when its file changes.
 //! - `accept`: accepts, drains, and ends within the drain timeout.
 //! - `front`, `body` and [`routes`]: short addresses to the data plane, all else to the router.
 //! - `admin`: metrics and health, on an address of their own. [`program`]: all of it together.
@@ -18,6 +19,7 @@
 
 mod accept;
 mod admin;
+pub mod blocklist;
 mod body;
 mod certificate;
 mod edge;
@@ -31,6 +33,7 @@ mod pulse;
 pub mod routes;
 pub mod signals;
 mod socket;
+mod stamp;
 #[cfg(test)]
 mod tests;
 pub mod tls;

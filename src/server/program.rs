@@ -18,7 +18,7 @@ use tokio_util::task::TaskTracker;
 
 use crate::account::token::Tokens;
 use crate::app::{App, AppError, COST, CleanupTimes, Parts, Passwords, Policy};
-use crate::cache::{Hosts, LinkCache, Repeats};
+use crate::cache::{Blocked, Hosts, LinkCache, Repeats};
 use crate::client::Proxies;
 use crate::clock::Clock;
 use crate::code::counter::{LENGTH, Scrambler};
@@ -32,6 +32,7 @@ use crate::link::Own;
 use crate::record::Recorder;
 use crate::redirect::{Plane, Visitors};
 use crate::redis::Redis;
+use crate::server::blocklist::{self, BlocklistError};
 use crate::server::front::Front;
 use crate::server::tls::Tls;
 use crate::server::{Handle, Limits, ListenError, Listeners, Server, TlsError, admin, routes};
@@ -55,6 +56,9 @@ pub enum StartError {
     /// TLS cannot be spoken with what the settings name.
     #[error(transparent)]
     Tls(#[from] TlsError),
+    /// The block list cannot be read.
+    #[error(transparent)]
+    Blocklist(#[from] BlocklistError),
     /// The operating system refused something.
     #[error("cannot start: {0}")]
     System(#[from] std::io::Error),
@@ -88,6 +92,8 @@ impl Program {
         check_cleanup(&config.lives)?;
         check_replica(config)?;
         let tls = Tls::open(&config.net, clock.now())?;
+        let blocklist =
+            config.links.blocklist.as_deref().map(blocklist::Watched::open).transpose()?;
         let lock = ServeLock::take(&config.store.url)?;
         let store = Arc::new(Store::open(&config.store).await?);
         if store.has_unfinished_copy().await? {
@@ -114,6 +120,10 @@ impl Program {
 
         let stop = CancellationToken::new();
         let tasks = TaskTracker::new();
+        if let Some((file, list)) = blocklist {
+            app.block(list);
+            tasks.spawn(file.follow(Arc::clone(&app), stop.clone()));
+        }
         tasks.spawn(jobs::flush::run(Arc::clone(&app), stop.clone()));
         tasks.spawn(jobs::tend::run(Arc::clone(&app), stop.clone()));
         join(&app, &fleet, ledger.as_ref(), &tasks, &stop);
@@ -265,15 +275,18 @@ async fn parts(
     });
     let recorder = Recorder::start(workers(&config.net).get(), &store, ledger, clock.now()).await?;
     let recorder = Arc::new(recorder);
+    let blocked = Arc::new(Blocked::default());
     let links = LinkCache::new(
         config.cache.bytes,
         Arc::clone(&store),
         Arc::clone(&recorder),
         clock.clone(),
         hit_limit,
+        Arc::clone(&blocked),
     );
     Ok(Parts {
         store,
+        blocked,
         links: Arc::new(links),
         repeats: Arc::new(Repeats::new(config.cache.repeat_bytes)),
         hosts: Arc::new(Hosts::default()),

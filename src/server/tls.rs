@@ -23,6 +23,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::certificate::{Files, Pair, TlsError};
 use super::pulse::{Order, Pulse};
+use super::stamp::Stamp;
 use crate::clock::{Clock, Timestamp};
 use crate::config::Net;
 
@@ -48,8 +49,8 @@ pub struct Tls {
     shown: Arc<Shown>,
     config: Arc<ServerConfig>,
     /// What the last look saw, and what the last reading read.
-    seen: [Option<[i128; 5]>; 2],
-    judged: [Option<[i128; 5]>; 2],
+    seen: [Stamp; 2],
+    judged: [Stamp; 2],
 }
 
 impl Tls {

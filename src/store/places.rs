@@ -80,6 +80,7 @@ fn read_place(row: &Row) -> Result<Place, Error> {
             expired_at: row.opt_time(12)?,
             deleted_at: row.opt_time(5)?,
             purged_at: row.opt_time(6)?,
+            withheld: None,
         },
         hit_limit: row.opt_int(7)?,
         month: Month::from_number(row.int(8)?),

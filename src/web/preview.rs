@@ -25,7 +25,8 @@ struct Preview<'a> {
     title: Option<&'a str>,
     created: String,
     created_at: String,
-    expired: bool,
+    /// Why it leads nowhere, if it does not.
+    dead: Option<&'static str>,
 }
 
 /// What no route took: a preview, or nothing.
@@ -60,15 +61,21 @@ pub struct HostOfRequest(pub String);
 /// The page says nothing of whose the link is, and shows nobody who looks at it as signed in: it
 /// may stand on a workspace's own host.
 fn preview(shown: &ShownLink, headers: &HeaderMap) -> Response {
+    let words = language(headers).words();
+    let dead = match shown.status {
+        Status::Expired => Some(words.link.preview_expired),
+        Status::Disabled => Some(words.link.preview_disabled),
+        Status::Active | Status::Deleted => None,
+    };
     let preview = Preview {
-        page: Page::bare(language(headers).words()),
+        page: Page::bare(words),
         short_url: &shown.short_url,
         target: &shown.link.target,
         title: shown.link.title.as_deref(),
         created: page::time(shown.link.created_at),
         created_at: shown.link.created_at.to_rfc3339(),
-        expired: shown.status == Status::Expired,
+        dead,
     };
-    let status = if preview.expired { StatusCode::GONE } else { StatusCode::OK };
+    let status = if dead.is_some() { StatusCode::GONE } else { StatusCode::OK };
     page::show_with(status, &preview)
 }

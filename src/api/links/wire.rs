@@ -6,7 +6,7 @@ use utoipa::ToSchema;
 use crate::api::time::Time;
 use crate::app::{Created, LinkRequest, ShownLink};
 use crate::code::canonicalise;
-use crate::link::Strategy;
+use crate::link::{Reason, Strategy};
 
 /// How a code is made.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize, ToSchema)]
@@ -66,9 +66,13 @@ pub(crate) struct LinkBody {
     /// `PERMANENT`, or `TEMPORARY` for a link without an owner.
     #[schema(pattern = "^(PERMANENT|TEMPORARY)$")]
     link_type: &'static str,
-    /// `ACTIVE`, `EXPIRED` or `DELETED`.
-    #[schema(pattern = "^(ACTIVE|EXPIRED|DELETED)$")]
+    /// `ACTIVE`, `EXPIRED`, `DELETED`, or `DISABLED`: it answers 410, and `disabled_reason` says why.
+    #[schema(pattern = "^(ACTIVE|EXPIRED|DELETED|DISABLED)$")]
     status: &'static str,
+    /// Why whoever runs the server does not let it redirect: `abuse`, `malware`, `phishing`, `legal`
+    /// or `other`; `account` with its owner's account; `blocked` by the block list.
+    #[schema(pattern = "^(abuse|malware|phishing|legal|other|account|blocked)$")]
+    disabled_reason: Option<&'static str>,
     /// A name for people.
     title: Option<String>,
     /// Words to find it by.
@@ -113,6 +117,7 @@ impl From<ShownLink> for LinkBody {
             strategy: link.strategy.into(),
             link_type: if link.is_temporary { "TEMPORARY" } else { "PERMANENT" },
             status: shown.status.as_str(),
+            disabled_reason: shown.withheld.map(Reason::as_str),
             title: link.title,
             tags: link.tags,
             created_at: link.created_at.into(),

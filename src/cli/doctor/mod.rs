@@ -110,6 +110,7 @@ async fn examine(config: &Config) -> Vec<Finding> {
     let clock = Clock::system();
     let mut findings = settings::check(config);
     findings.extend(settings::check_tls(config, &clock));
+    findings.extend(settings::check_blocklist(config));
     let (store, found) = store::check(&config.store).await;
     findings.extend(found);
     findings.extend(redis::check(config).await);

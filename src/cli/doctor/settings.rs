@@ -3,6 +3,7 @@
 use super::Finding;
 use crate::clock::Clock;
 use crate::config::{self, Config};
+use crate::server::blocklist;
 use crate::server::tls::Tls;
 
 const CHECK: &str = "configuration";
@@ -16,6 +17,15 @@ pub(super) fn check_tls(config: &Config, clock: &Clock) -> Option<Finding> {
         }
         Err(error) => Some(Finding::problem("tls", error)),
     }
+}
+
+/// The block list, as a server would find it now.
+pub(super) fn check_blocklist(config: &Config) -> Option<Finding> {
+    let path = config.links.blocklist.as_deref()?;
+    Some(match blocklist::read(path) {
+        Ok(list) => Finding::ok("block list", format!("{} hosts and ranges", list.len())),
+        Err(error) => Finding::problem("block list", error),
+    })
 }
 
 pub(super) fn check(config: &Config) -> Vec<Finding> {

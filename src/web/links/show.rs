@@ -103,7 +103,7 @@ struct Drawn {
 
 fn link_page(page: Page, place: Place, shown: ShownLink, now: Timestamp, drawn: Drawn) -> LinkPage {
     let words = page.words;
-    let ShownLink { link, short_url, status, hit_limit: limit, hits_this_month: hits } = shown;
+    let ShownLink { link, short_url, status, hit_limit: limit, hits_this_month: hits, .. } = shown;
     let canonical = canonicalise(&link.target);
     LinkPage {
         base: place.link(link.code.as_str()),

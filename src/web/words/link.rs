@@ -56,6 +56,7 @@ super::words! {
         preview_go: "Go there", "Dorthin gehen", "Ir allí";
         preview_age: "Made", "Angelegt", "Creado";
         preview_expired: "This link has expired.", "Dieser Link ist abgelaufen.", "Este enlace ha caducado.";
+        preview_disabled: "This link is disabled.", "Dieser Link ist gesperrt.", "Este enlace está desactivado.";
         field_original_url: "address", "Adresse", "dirección";
         field_title: "title", "Titel", "título";
         field_tags: "tags", "Schlagwörter", "etiquetas";

@@ -14,6 +14,7 @@ super::words! {
         status_any: "all but deleted", "alle außer gelöschten", "todos menos eliminados";
         active: "Active", "Aktiv", "Activo";
         expired: "Expired", "Abgelaufen", "Caducado";
+        disabled: "Disabled", "Gesperrt", "Desactivado";
         deleted: "Deleted", "Gelöscht", "Eliminado";
         tag: "Tag", "Schlagwort", "Etiqueta";
         tags: "Tags", "Schlagwörter", "Etiquetas";

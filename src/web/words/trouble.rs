@@ -16,6 +16,8 @@ super::words! {
         home: "To the front page", "Zur Startseite", "A la portada";
         url_empty: "Please enter an address.", "Bitte gib eine Adresse ein.", "Escribe una dirección.";
         url_scheme: "Only addresses with http and https can be shortened.", "Nur Adressen mit http und https lassen sich kürzen.", "Solo se pueden acortar direcciones http y https.";
+        url_own: "This is a short address of this server. Give the address that it leads to.", "Das ist eine kurze Adresse dieses Servers. Gib die Adresse an, zu der sie führt.", "Es una dirección corta de este servidor. Escribe la dirección a la que lleva.";
+        url_blocked: "This address is on this server's block list.", "Diese Adresse steht auf der Sperrliste dieses Servers.", "Esta dirección está en la lista de bloqueo de este servidor.";
         url_host: "The address has no proper host name.", "Die Adresse hat keinen richtigen Hostnamen.", "La dirección no tiene un dominio correcto.";
         url_userinfo: "The address has an @ before its path, which hides where it leads.", "Die Adresse hat ein @ vor dem Pfad; das verbirgt, wohin sie führt.", "La dirección tiene una @ antes de la ruta, lo que oculta adónde lleva.";
         url_too_long: "The address is too long.", "Die Adresse ist zu lang.", "La dirección es demasiado larga.";

@@ -1,0 +1,136 @@
+//! The file of the block list: read at the start, and again when it changes. Not what it means, which
+//! is `link`'s. Invariant: a list is put in force as a whole; a new file with a line that cannot be
+//! read leaves the old list where it is.
+
+use std::fs::File;
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use thiserror::Error;
+use tokio::time::{MissedTickBehavior, interval};
+use tokio_util::sync::CancellationToken;
+
+use super::stamp::{self, Stamp};
+use crate::app::App;
+use crate::link::blocklist::{BadLine, Blocklist, MOST_BYTES};
+
+/// How often the file is looked at. It is read once two looks in a row found the same, so that a file
+/// that is being written is not read in the middle.
+const LOOK: Duration = Duration::from_secs(1);
+
+/// Why a list cannot be put in force. Each text says what to do.
+#[derive(Debug, Error)]
+pub enum BlocklistError {
+    /// The file is away, or not for us.
+    #[error(
+        "cannot read {} (KURZ_BLOCKLIST): {source}; name a file of UTF-8 text that is there and that \
+         this user may read",
+        .path.display()
+    )]
+    Unreadable {
+        /// The file.
+        path: PathBuf,
+        /// What the operating system said.
+        source: io::Error,
+    },
+    /// Too much of it.
+    #[error("{} (KURZ_BLOCKLIST) has more than {MOST_BYTES} bytes: shorten it", .path.display())]
+    TooLarge {
+        /// The file.
+        path: PathBuf,
+    },
+    /// A line that is neither host nor address.
+    #[error("{} (KURZ_BLOCKLIST): {bad}; correct that line, or put # before it", .path.display())]
+    Line {
+        /// The file.
+        path: PathBuf,
+        /// Which line.
+        bad: BadLine,
+    },
+}
+
+/// Read a list.
+pub fn read(path: &Path) -> Result<Blocklist, BlocklistError> {
+    let unreadable = |source| BlocklistError::Unreadable { path: path.to_owned(), source };
+    let mut text = String::new();
+    let most = u64::try_from(MOST_BYTES).unwrap_or(u64::MAX);
+    File::open(path)
+        .and_then(|file| file.take(most + 1).read_to_string(&mut text))
+        .map_err(unreadable)?;
+    if text.len() > MOST_BYTES {
+        return Err(BlocklistError::TooLarge { path: path.to_owned() });
+    }
+    Blocklist::parse(&text).map_err(|bad| BlocklistError::Line { path: path.to_owned(), bad })
+}
+
+/// A list's file, and the eye that is kept on it.
+#[derive(Debug)]
+pub(super) struct Watched {
+    path: PathBuf,
+    /// What the last look saw, and what the last reading read.
+    seen: Stamp,
+    judged: Stamp,
+}
+
+impl Watched {
+    /// Read the list that the server begins with.
+    pub(super) fn open(path: &Path) -> Result<(Self, Blocklist), BlocklistError> {
+        // Before it is read: whatever changes from now on differs from this.
+        let judged = stamp::of(path);
+        let list = read(path)?;
+        note(&list, "taken");
+        Ok((Self { path: path.to_owned(), seen: judged, judged }, list))
+    }
+
+    /// Put each new version in force, until `stop`.
+    pub(super) async fn follow(mut self, app: Arc<App>, stop: CancellationToken) {
+        let mut ticks = interval(LOOK);
+        ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        while stop.run_until_cancelled(ticks.tick()).await.is_some() {
+            // Disks hang, and a long list takes a second to read.
+            let looked = tokio::task::spawn_blocking(move || {
+                let list = self.look();
+                (self, list)
+            });
+            let Ok((back, list)) = looked.await else { return };
+            self = back;
+            if let Some(list) = list {
+                tracing::info!(entries = list.len(), "the new block list is in force");
+                app.block(list);
+            }
+        }
+    }
+
+    /// The new list, if the file changed and rests since the last look, and can be read.
+    fn look(&mut self) -> Option<Blocklist> {
+        let stamp = stamp::of(&self.path);
+        let rests = stamp == self.seen;
+        self.seen = stamp;
+        if !rests || stamp == self.judged {
+            return None;
+        }
+        self.judged = stamp;
+        match read(&self.path) {
+            Ok(list) => {
+                note(&list, "taken");
+                Some(list)
+            }
+            Err(error) => {
+                metrics::counter!("kurz_blocklist_reloads_total", "outcome" => "refused")
+                    .increment(1);
+                let advice = "the new block list is not used and the old one stays in force; put a \
+                              good one in place, and it is taken up by itself";
+                tracing::error!(%error, "{advice}");
+                None
+            }
+        }
+    }
+}
+
+fn note(list: &Blocklist, outcome: &'static str) {
+    metrics::counter!("kurz_blocklist_reloads_total", "outcome" => outcome).increment(1);
+    let entries = u32::try_from(list.len()).unwrap_or(u32::MAX);
+    metrics::gauge!("kurz_blocklist_entries").set(f64::from(entries));
+}
