@@ -27,6 +27,12 @@ impl Timestamp {
         Self(self.0.saturating_add(i64::try_from(by.as_millis()).unwrap_or(i64::MAX)))
     }
 
+    /// Some time earlier.
+    #[must_use]
+    pub fn minus(self, by: Duration) -> Self {
+        Self(self.0.saturating_sub(i64::try_from(by.as_millis()).unwrap_or(i64::MAX)))
+    }
+
     /// RFC 3339 in UTC, to the millisecond.
     pub fn to_rfc3339(self) -> String {
         let time = jiff::Timestamp::from_millisecond(self.0).unwrap_or(jiff::Timestamp::MAX);

@@ -68,6 +68,14 @@ impl Caller {
         Self { client: Some(client), ..self }
     }
 
+    /// The API key that was shown, if it was one.
+    pub fn key(&self) -> Option<KeyId> {
+        match self.identity()?.credential {
+            Credential::Key(key) => Some(key),
+            Credential::Token => None,
+        }
+    }
+
     /// Whether the server is open, and this is anybody.
     pub fn is_open(&self) -> bool {
         self.who == Who::Open

@@ -1,6 +1,7 @@
 //! The native API: JSON over HTTP, one endpoint a file. `problem` makes every error, `input` reads
 //! every request, and the OpenAPI document is made from the endpoints themselves.
 
+pub(crate) mod admin;
 pub(crate) mod auth;
 pub(crate) mod health;
 pub(crate) mod hosts;
@@ -43,6 +44,7 @@ use crate::app::App;
         (name = "workspaces", description = "Teams' own sets of codes."),
         (name = "members", description = "Who is in a workspace, and with which role."),
         (name = "hosts", description = "The host names a workspace's links answer on."),
+        (name = "administration", description = "For those who administer the server."),
         (name = "platform", description = "Totals and health."),
         (name = "adma", description = "The wire shape of Adma, over the same code."),
         (name = "cloudshortener", description = "The wire shape of Cloudshortener, over the same \
@@ -74,6 +76,8 @@ pub fn endpoints() -> OpenApiRouter<Arc<App>> {
         .routes(routes!(links::bulk::bulk))
         .routes(routes!(links::show::show, links::edit::edit, links::delete::delete))
         .routes(routes!(links::restore::restore))
+        .routes(routes!(links::disable::disable))
+        .routes(routes!(links::disable::enable))
         .routes(routes!(links::stats::stats))
         .routes(routes!(links::qr::qr))
         .routes(routes!(workspaces::create::create, workspaces::list::list))
@@ -90,6 +94,12 @@ pub fn endpoints() -> OpenApiRouter<Arc<App>> {
         .routes(routes!(me::password::password))
         .routes(routes!(keys::create::create, keys::list::list))
         .routes(routes!(keys::revoke::revoke))
+        .routes(routes!(admin::audit::audit))
+        .routes(routes!(admin::reports::list))
+        .routes(routes!(admin::reports::dismiss))
+        .routes(routes!(admin::users::list))
+        .routes(routes!(admin::users::disable))
+        .routes(routes!(admin::users::enable))
         .routes(routes!(stats::stats))
         .routes(routes!(health::healthz))
         .routes(routes!(health::readyz))

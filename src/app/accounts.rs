@@ -8,9 +8,9 @@ use crate::account::password::Password;
 use crate::account::token::Token;
 use crate::account::{Caller, Email, Scope, UserId, access};
 use crate::app::people::{self, NewUser};
-use crate::app::{App, AppError, FieldError, Signup};
+use crate::app::{Actor, App, AppError, ChangeDetail, FieldError, Signup};
 use crate::clock::Timestamp;
-use crate::store::User;
+use crate::store::{Subject, User};
 
 /// What a person sends to register.
 #[derive(Clone, Default)]
@@ -85,7 +85,7 @@ impl App {
             return Err(AppError::Invalid(errors));
         };
         let new = NewUser { email, name, password, is_admin: false, invite };
-        Ok(self.session(self.people.add(new).await?))
+        Ok(self.session(self.people.add(new, &Actor::default()).await?))
     }
 
     /// Sign in.
@@ -128,7 +128,7 @@ impl App {
     ) -> Result<Session, AppError> {
         let new = people::read_password("new_password", new)?;
         let mut user = self.confirm(caller, current).await?;
-        user.token_version = self.people.set_password(user.id, new).await?;
+        user.token_version = self.people.set_password(user.id, new, &Actor::of(caller)).await?;
         self.known.forget(&user.email);
         self.forget_sessions();
         Ok(self.session(user))
@@ -148,7 +148,9 @@ impl App {
                 self.forget_address(&workspace, &code);
             }
         }
-        self.parts.store.delete_user(user.id).await?;
+        let left =
+            self.note(caller, Subject::user(user.id), "left", ChangeDetail::default()).await?;
+        self.parts.store.delete_user(user.id, &left).await?;
         self.known.forget(&user.email);
         self.forget_sessions();
         Ok(())

@@ -2,11 +2,11 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::account::{Act, Caller, Credential};
+use crate::account::{Act, Caller, KeyId, UserId};
 use crate::app::{App, AppError};
 use crate::clock::Timestamp;
 use crate::code::WorkspaceId;
-use crate::store::NewChange;
+use crate::store::{NewChange, Subject};
 
 /// Changes that are shown of one link.
 const MOST: i64 = 100;
@@ -21,6 +21,74 @@ pub struct ChangeDetail {
     /// Where the link led before.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub old_target: Option<String>,
+    /// Why.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
+    /// What was said about it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub note: Option<String>,
+    /// The role that somebody has now.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub role: Option<String>,
+    /// How many links, or reports, it was about.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub count: Option<usize>,
+    /// Where a disabled link led, when it was made, and from which address.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub target: Option<String>,
+    /// When it was made.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub made_at: Option<String>,
+    /// From which address it was made.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub made_from: Option<String>,
+    /// Whose it is: the number of an account.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub owner: Option<i64>,
+}
+
+/// Who does something, for the log.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Actor {
+    /// Whose account.
+    pub user: Option<UserId>,
+    /// With which key.
+    pub key: Option<KeyId>,
+    /// From which address.
+    pub client: Option<String>,
+}
+
+impl Actor {
+    /// Whoever asks.
+    pub fn of(caller: &Caller) -> Self {
+        let client = caller.client.map(|client| client.to_string());
+        Self { user: caller.owner(), key: caller.key(), client }
+    }
+
+    /// Whoever can open the store.
+    pub fn operator() -> Self {
+        Self { user: None, key: None, client: Some("command line".to_owned()) }
+    }
+
+    /// What is written down about something that they do.
+    pub(super) fn note(
+        &self,
+        (id, at): (i64, Timestamp),
+        subject: Subject,
+        action: &'static str,
+        detail: &ChangeDetail,
+    ) -> NewChange {
+        NewChange {
+            id,
+            at,
+            user: self.user,
+            key: self.key,
+            action,
+            subject,
+            detail: serde_json::to_string(detail).unwrap_or_else(|_| "{}".to_owned()),
+            client: self.client.clone(),
+        }
+    }
 }
 
 /// A change of a link.
@@ -32,7 +100,7 @@ pub struct LinkChange {
     pub email: Option<String>,
     /// Whether by an API key.
     pub by_key: bool,
-    /// `edited`, `deleted` or `restored`.
+    /// `edited`, `deleted`, `restored`, `claimed`, `disabled`, `enabled` or `reports-dismissed`.
     pub action: String,
     /// More about it.
     pub detail: ChangeDetail,
@@ -59,25 +127,15 @@ impl App {
     }
 
     /// What is written down about something that `caller` does now.
-    pub(super) async fn change_of(
+    pub(super) async fn note(
         &self,
         caller: &Caller,
+        subject: Subject,
         action: &'static str,
         detail: ChangeDetail,
     ) -> Result<NewChange, AppError> {
         let id = self.change_ids.take(&self.parts.store, 1).await?.pop().unwrap_or_default();
-        let key = caller.identity().and_then(|identity| match identity.credential {
-            Credential::Key(key) => Some(key),
-            Credential::Token => None,
-        });
-        Ok(NewChange {
-            id,
-            at: self.parts.clock.now(),
-            user: caller.owner(),
-            key,
-            action,
-            detail: serde_json::to_string(&detail).unwrap_or_else(|_| "{}".to_owned()),
-            client: caller.client.map(|client| client.to_string()),
-        })
+        let at = self.parts.clock.now();
+        Ok(Actor::of(caller).note((id, at), subject, action, &detail))
     }
 }

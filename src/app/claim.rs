@@ -3,9 +3,9 @@
 
 use crate::account::{Act, Caller, access, claim};
 use crate::app::workspaces::main_id;
-use crate::app::{App, AppError, FieldError, Missing, ShownLink};
+use crate::app::{Actor, App, AppError, ChangeDetail, FieldError, Missing, ShownLink};
 use crate::code::Code;
-use crate::store::Claim;
+use crate::store::{Claim, Subject};
 
 /// Most claims in one call.
 pub const MOST_CLAIMS: usize = 100;
@@ -41,7 +41,15 @@ impl App {
         let claims: Vec<Claim> = read.iter().flatten().cloned().collect();
         // Set back or not, a clock gives no link a second life.
         let now = self.parts.clock.latest(self.parts.clock.now());
-        let taken = self.parts.store.claim_links(identity.id, &claims, now).await?;
+        let mut notes = Vec::with_capacity(claims.len());
+        let ids = self.change_ids.take(&self.parts.store, claims.len()).await?;
+        for id in ids {
+            // Which link it is about, the store fills in.
+            let subject = Subject::user(identity.id);
+            let detail = ChangeDetail::default();
+            notes.push(Actor::of(caller).note((id, now), subject, "claimed", &detail));
+        }
+        let taken = self.parts.store.claim_links(identity.id, &claims, now, &notes).await?;
         // The cache knows when they were to expire. At once, and for all: what comes next waits.
         for (claim, _) in claims.iter().zip(&taken).filter(|(_, id)| id.is_some()) {
             self.forget_address(main.id.as_str(), claim.code.as_str());

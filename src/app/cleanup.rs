@@ -111,13 +111,16 @@ impl App {
                 cleaned.end = CleanupEnd::LockLost;
                 break;
             };
-            self.note(current, &touched, &mut cleaned);
+            self.count_touched(current, &touched, &mut cleaned);
             if touched.is_empty() {
                 phase = phases.next();
             }
         }
         if cleaned.end == CleanupEnd::Complete {
             cleaned.end = self.retire_hours(holding, stop).await?;
+        }
+        if cleaned.end == CleanupEnd::Complete {
+            cleaned.end = self.retire_changes(holding, stop).await?;
         }
         Ok(cleaned)
     }
@@ -142,8 +145,28 @@ impl App {
         }
     }
 
+    /// Forget changes that have been kept for long enough.
+    async fn retire_changes(
+        &self,
+        holding: &Holding,
+        stop: &CancellationToken,
+    ) -> Result<CleanupEnd, AppError> {
+        loop {
+            if stop.is_cancelled() {
+                return Ok(CleanupEnd::Stopped);
+            }
+            let now = self.parts.clock.now();
+            let end = now.minus(self.parts.policy.audit_keep);
+            match self.parts.store.retire_changes(holding, end, MARK_PART, now).await? {
+                Some(true) => {}
+                Some(false) => return Ok(CleanupEnd::Complete),
+                None => return Ok(CleanupEnd::LockLost),
+            }
+        }
+    }
+
     /// Count, and drop what the cache knows of the links.
-    fn note(&self, phase: Phase, touched: &[Touched], cleaned: &mut Cleaned) {
+    fn count_touched(&self, phase: Phase, touched: &[Touched], cleaned: &mut Cleaned) {
         for Touched { workspace, code } in touched {
             self.forget_address(workspace, code);
         }

@@ -14,7 +14,7 @@ use crate::app::{App, AppError, MAIN, ShownLink};
 use crate::cache::Moment;
 use crate::clock::Timestamp;
 use crate::code::{Code, WorkspaceId};
-use crate::link::{Link, LinkId, Month, Status, Strategy};
+use crate::link::{Link, LinkId, Made, Month, Status, Strategy};
 use crate::store::{Error, Inserted, Meter, NewLink, Placed, Workspace};
 
 /// Rounds after which a batch that still finds its codes taken is given up: more than any strategy
@@ -322,6 +322,9 @@ impl App {
             if !draft.may_have(&same) {
                 return Err(AppError::UrlTaken);
             }
+            if same.disabled.is_some() {
+                return Err(AppError::LinkLocked);
+            }
             return Ok(adopt(draft, same, now));
         }
         let Some(other) = self.parts.store.find_link(&new.workspace, &new.code).await? else {
@@ -337,6 +340,9 @@ impl App {
             && draft.may_have(&other)
             && (fits || draft.would_be(&other.canonical_hash, &other.target))
         {
+            if other.disabled.is_some() {
+                return Err(AppError::LinkLocked);
+            }
             return Ok(adopt(draft, other, now));
         }
         if new.strategy == Strategy::Custom {
@@ -403,6 +409,7 @@ pub(super) fn maker<'a>(caller: &Caller, entry: &'a Entry) -> Maker<'a> {
         workspace: &entry.workspace,
         exists: entry.exists,
         owner: caller.owner(),
+        made: Made { key: caller.key(), client: caller.client.map(|client| client.to_string()) },
         is_nobody: entry.reach == Reach::Nobodys,
         is_shared: caller.is_open() || entry.workspace.id.as_str() != MAIN,
     }

@@ -6,7 +6,7 @@ use crate::app::{App, AppError, FieldError};
 use crate::clock::Timestamp;
 use crate::code::offensive::is_offensive;
 use crate::code::{Canonical, Code, custom, deterministic, random};
-use crate::link::{Link, LinkId, Month, Strategy, limits};
+use crate::link::{Link, LinkId, Made, Month, Strategy, limits};
 use crate::store::{NewLink, Placed, Workspace};
 
 /// Who makes links, and where.
@@ -22,6 +22,8 @@ pub(super) struct Maker<'a> {
     pub(super) is_nobody: bool,
     /// Whether all links of the workspace are everybody's who may make one there.
     pub(super) is_shared: bool,
+    /// With what and from where.
+    pub(super) made: Made,
 }
 
 impl Maker<'_> {
@@ -124,6 +126,7 @@ impl Draft {
             wants_main: app.parts.hosts.of_workspace(&workspace.id).is_empty(),
             owner: maker.owner,
             claim_hash: claim_token.as_deref().and_then(claim::hash),
+            made: maker.made.clone(),
             revive: false,
         };
         Ok(Self {
@@ -249,6 +252,8 @@ impl Draft {
             is_temporary: new.claim_hash.is_some(),
             destination_status: None,
             last_checked_at: None,
+            disabled: None,
+            made: new.made.clone(),
         }
     }
 

@@ -8,7 +8,7 @@ use crate::app::{App, AppError, Change, ChangeDetail, FieldError, Missing, Shown
 use crate::clock::Timestamp;
 use crate::code::WorkspaceId;
 use crate::link::{Link, Status, Strategy};
-use crate::store::LinkEdit;
+use crate::store::{LinkEdit, Subject};
 
 /// How often an edit is made again on a link that somebody else changed meanwhile.
 const TRIES: u32 = 5;
@@ -46,10 +46,19 @@ impl App {
             if link.status(now) == Some(Status::Deleted) {
                 return Err(AppError::NotFound(Missing::Link));
             }
+            // Its owner could lead it elsewhere, and have its URL again under another code.
+            if link.disabled.is_some() && Self::administers(caller).is_err() {
+                return Err(AppError::LinkLocked);
+            }
             let edit = self.apply(&link, patch, now)?;
-            let change = self.change_of(caller, "edited", edited(&link, &edit)).await?;
+            let detail = edited(&link, &edit);
+            let is_retargeted = detail.old_target.is_some();
+            let change = self.note(caller, Subject::link(link.id), "edited", detail).await?;
             if self.parts.store.edit_link(&link, &edit, now, &change).await? {
                 self.forget(&link);
+                if is_retargeted {
+                    self.alarm.retargeted(caller);
+                }
                 return self.look_again(&workspace, code).await;
             }
         }
@@ -64,7 +73,8 @@ impl App {
         code: &str,
     ) -> Result<(), AppError> {
         let (_, link) = self.reach_link(caller, workspace, code, Act::ManageLinks).await?;
-        let change = self.change_of(caller, "deleted", ChangeDetail::default()).await?;
+        let change =
+            self.note(caller, Subject::link(link.id), "deleted", ChangeDetail::default()).await?;
         let now = self.parts.clock.now();
         let deleted = self.parts.store.delete_link(link.id, now, &change).await?;
         self.forget(&link);
@@ -79,7 +89,8 @@ impl App {
         code: &str,
     ) -> Result<ShownLink, AppError> {
         let (workspace, link) = self.reach_link(caller, workspace, code, Act::ManageLinks).await?;
-        let change = self.change_of(caller, "restored", ChangeDetail::default()).await?;
+        let change =
+            self.note(caller, Subject::link(link.id), "restored", ChangeDetail::default()).await?;
         let now = self.parts.clock.now();
         let restored = self.parts.store.restore_link(link.id, now, &change).await?;
         self.forget(&link);
@@ -128,6 +139,10 @@ impl App {
     fn retarget(&self, edit: &mut LinkEdit, url: &str) -> Result<(), FieldError> {
         let canonical = self.check_target(url)?;
         let hash = canonical.sha256();
+        if hash != edit.canonical_hash && self.parts.policy.fixed_targets {
+            let detail = "links of this server keep their targets: make another link";
+            return Err(FieldError::new("original_url", "target-fixed", detail));
+        }
         if hash != edit.canonical_hash && edit.strategy == Strategy::Deterministic {
             // The code no longer follows from the URL: from here on it is a code like one that
             // was chosen, and the old URL is free to get a link again.
@@ -154,5 +169,5 @@ fn edited(link: &Link, edit: &LinkEdit) -> ChangeDetail {
     note(link.hit_limit != edit.hit_limit, "hit_limit");
     note(link.redirect_status != edit.redirect_status, "redirect_status");
     let old_target = (link.target != edit.target).then(|| link.target.clone());
-    ChangeDetail { fields, old_target }
+    ChangeDetail { fields, old_target, ..ChangeDetail::default() }
 }

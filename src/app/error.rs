@@ -5,6 +5,7 @@ use std::fmt::{self, Display};
 use thiserror::Error;
 
 use crate::account::Refused;
+use crate::clock::Timestamp;
 use crate::store;
 
 /// A refusal or a failure.
@@ -31,9 +32,29 @@ pub enum AppError {
     /// The host belongs to a workspace already.
     #[error("the host belongs to a workspace already")]
     HostTaken,
+    /// The host was another workspace's until lately.
+    #[error(
+        "the host belonged to another workspace until lately: it is free from {end} on, or ask \
+             whoever runs this server"
+    )]
+    HostQuarantined {
+        /// Until when.
+        end: Timestamp,
+    },
     /// The link changed while it was being changed.
     #[error("the link was changed by somebody else at the same time: look at it and try again")]
     ChangedMeanwhile,
+    /// The link is disabled: its owner cannot change it, and nobody can make it again.
+    #[error(
+        "whoever runs this server disabled this link: it can be neither changed nor made again"
+    )]
+    LinkLocked,
+    /// As many reports wait as can be kept.
+    #[error("too many reports wait to be looked into: try again later")]
+    ReportsFull,
+    /// The link is not disabled.
+    #[error("the link is not disabled")]
+    NotDisabled,
     /// The link is not deleted, so it cannot be restored.
     #[error("the link is not deleted")]
     NotDeleted,
@@ -134,6 +155,8 @@ pub enum Missing {
     Claim,
     /// A session of a browser.
     Session,
+    /// Reports of a link.
+    Report,
     /// A page.
     Page,
 }
@@ -150,6 +173,7 @@ impl Missing {
             Self::Member => "member-not-found",
             Self::Claim => "claim-not-found",
             Self::Session => "session-not-found",
+            Self::Report => "report-not-found",
             Self::Page => "not-found",
         }
     }
@@ -166,6 +190,7 @@ impl Display for Missing {
             Self::Member => "member",
             Self::Claim => "link to be claimed with this token",
             Self::Session => "session",
+            Self::Report => "report",
             Self::Page => "page",
         })
     }

@@ -1,10 +1,10 @@
 //! Hosts: the names a workspace's links answer on.
 
 use crate::account::{Act, Caller};
-use crate::app::{App, AppError, FieldError, Missing};
+use crate::app::{App, AppError, ChangeDetail, FieldError, Missing};
 use crate::code::{WorkspaceId, canonicalise};
 use crate::fleet::Message;
-use crate::store::Host;
+use crate::store::{Host, Subject};
 
 /// Most hosts of one workspace.
 const MOST: usize = 100;
@@ -18,16 +18,17 @@ impl App {
         name: &str,
     ) -> Result<Host, AppError> {
         self.enter(caller, workspace, Act::Manage).await?;
-        let host = Host {
-            host: self.host_name(name)?,
-            workspace: workspace.clone(),
-            created_at: self.parts.clock.now(),
-        };
+        let now = self.parts.clock.now();
+        let host =
+            Host { host: self.host_name(name)?, workspace: workspace.clone(), created_at: now };
+        self.check_quarantine(caller, &host).await?;
         if self.parts.store.list_hosts(workspace).await?.len() >= MOST {
             let detail = format!("a workspace has at most {MOST} hosts");
             return Err(FieldError::new("host", "hosts-too-many", detail).into());
         }
-        if !self.parts.store.insert_host(&host).await? {
+        let subject = Subject::host(workspace, &host.host);
+        let change = self.note(caller, subject, "added", ChangeDetail::default()).await?;
+        if !self.parts.store.take_host(&host, &change).await? {
             return Err(AppError::HostTaken);
         }
         self.hosts_changed().await?;
@@ -43,11 +44,27 @@ impl App {
     ) -> Result<(), AppError> {
         self.enter(caller, workspace, Act::Manage).await?;
         let host = self.host_name(name).map_err(|_| AppError::NotFound(Missing::Host))?;
-        if !self.parts.store.delete_host(&host, workspace).await? {
+        let subject = Subject::host(workspace, &host);
+        let change = self.note(caller, subject, "removed", ChangeDetail::default()).await?;
+        let now = self.parts.clock.now();
+        if !self.parts.store.delete_host(&host, workspace, now, &change).await? {
             return Err(AppError::NotFound(Missing::Host));
         }
         self.hosts_changed().await?;
         Ok(())
+    }
+
+    /// A host that one workspace gave up is not another's at once: its printed addresses would lead
+    /// to strangers. Those who administer the server know what they do.
+    async fn check_quarantine(&self, caller: &Caller, host: &Host) -> Result<(), AppError> {
+        let released = self.parts.store.find_released_host(&host.host).await?;
+        let Some((workspace, at)) = released else { return Ok(()) };
+        let end = at.plus(self.parts.policy.host_quarantine);
+        let is_over = workspace == host.workspace || end <= host.created_at;
+        if is_over || Self::administers(caller).is_ok() {
+            return Ok(());
+        }
+        Err(AppError::HostQuarantined { end })
     }
 
     /// The hosts of a workspace, oldest first.

@@ -3,7 +3,7 @@
 
 use crate::account::{Caller, KeyId, Scope, Scopes, access};
 use crate::app::people::{self, FreshKey, NewKey};
-use crate::app::{App, AppError, FieldError};
+use crate::app::{Actor, App, AppError, FieldError};
 use crate::clock::Timestamp;
 use crate::store::ApiKey;
 
@@ -44,7 +44,7 @@ impl App {
             }
         };
         let new = NewKey { name, scopes, workspace, expires_at: request.expires_at };
-        self.people.add_key(id, new).await
+        self.people.add_key(id, new, &Actor::of(caller)).await
     }
 
     /// The caller's keys, oldest first.
@@ -56,7 +56,7 @@ impl App {
     /// Take a key back. It is no good from then on.
     pub async fn revoke_key(&self, caller: &Caller, key: KeyId) -> Result<(), AppError> {
         let id = access::to_whole_account(caller, Scope::Manage)?.id;
-        let hash = self.people.revoke_key(id, key).await?;
+        let hash = self.people.revoke_key(id, key, &Actor::of(caller)).await?;
         self.known.forget_key(&hash);
         Ok(())
     }

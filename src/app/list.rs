@@ -29,7 +29,7 @@ pub struct LinkFilter {
     pub search: Option<String>,
     /// Where to look for it.
     pub find: Find,
-    /// `ACTIVE`, `EXPIRED` or `DELETED`.
+    /// `ACTIVE`, `EXPIRED`, `DELETED` or `DISABLED`.
     pub status: Option<String>,
     /// How the code was made.
     pub strategy: Option<String>,
@@ -146,8 +146,9 @@ fn read_filter(shelf: Shelf, filter: &LinkFilter) -> Result<ListQuery, AppError>
         Some("ACTIVE") => Some(Status::Active),
         Some("EXPIRED") => Some(Status::Expired),
         Some("DELETED") => Some(Status::Deleted),
+        Some("DISABLED") => Some(Status::Disabled),
         Some(_) => {
-            let detail = "status is ACTIVE, EXPIRED or DELETED";
+            let detail = "status is ACTIVE, EXPIRED, DELETED or DISABLED";
             return Err(refused("status", "status-invalid", detail));
         }
     };

@@ -2,9 +2,9 @@
 
 use crate::account::{Act, Caller, Email, Role, UserId};
 use crate::app::list::page_size;
-use crate::app::{App, AppError, FieldError, MAIN, Missing};
+use crate::app::{App, AppError, ChangeDetail, FieldError, MAIN, Missing};
 use crate::code::WorkspaceId;
-use crate::store::Member;
+use crate::store::{Member, NewChange, Subject};
 
 /// One page of members.
 #[derive(Clone, Debug)]
@@ -36,7 +36,8 @@ impl App {
         let email = Email::parse(email).map_err(|_| unknown())?;
         let user = self.parts.store.find_user(&email).await?.ok_or_else(unknown)?;
         let now = self.parts.clock.now();
-        if !self.parts.store.insert_member(&workspace.id, user.id, role, now).await? {
+        let change = self.member_note(caller, &workspace.id, &email, "added", Some(role)).await?;
+        if !self.parts.store.insert_member(&workspace.id, user.id, role, now, &change).await? {
             return Err(AppError::MemberTaken);
         }
         self.member(&workspace.id, &email).await
@@ -79,7 +80,8 @@ impl App {
         let (workspace, _) = self.enter(caller, workspace, Act::Manage).await?;
         let email = Email::parse(email).map_err(|_| AppError::NotFound(Missing::Member))?;
         let member = self.member(&workspace.id, &email).await?;
-        if !self.parts.store.set_role(&workspace.id, member.user, role).await? {
+        let change = self.member_note(caller, &workspace.id, &email, "changed", Some(role)).await?;
+        if !self.parts.store.set_role(&workspace.id, member.user, role, &change).await? {
             return Err(AppError::LastAdmin);
         }
         self.forget_workspace(&workspace.id);
@@ -102,11 +104,25 @@ impl App {
         let (workspace, _) = self.enter(caller, workspace, act).await?;
         let email = email.map_err(|_| AppError::NotFound(Missing::Member))?;
         let member = self.member(&workspace.id, &email).await?;
-        if !self.parts.store.delete_member(&workspace.id, member.user).await? {
+        let change = self.member_note(caller, &workspace.id, &email, "removed", None).await?;
+        if !self.parts.store.delete_member(&workspace.id, member.user, &change).await? {
             return Err(AppError::LastAdmin);
         }
         self.forget_workspace(&workspace.id);
         Ok(())
+    }
+
+    async fn member_note(
+        &self,
+        caller: &Caller,
+        workspace: &WorkspaceId,
+        email: &Email,
+        action: &'static str,
+        role: Option<Role>,
+    ) -> Result<NewChange, AppError> {
+        let role = role.map(|role| role.as_str().to_owned());
+        let detail = ChangeDetail { role, ..ChangeDetail::default() };
+        self.note(caller, Subject::member(workspace, email), action, detail).await
     }
 
     async fn member(&self, workspace: &WorkspaceId, email: &Email) -> Result<Member, AppError> {

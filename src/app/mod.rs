@@ -2,11 +2,14 @@
 
 mod accounts;
 mod address;
+mod alarm;
+mod audit;
 mod change;
 mod changes;
 mod claim;
 mod cleanup;
 mod create;
+mod disable;
 mod draft;
 mod edit;
 mod error;
@@ -23,6 +26,7 @@ mod passwords;
 mod pictures;
 pub mod people;
 mod repeat;
+mod reports;
 mod seats;
 mod sessions;
 mod show;
@@ -32,8 +36,9 @@ mod traffic;
 mod workspaces;
 
 pub use accounts::{Person, Registration, Session};
+pub use audit::{AuditEntry, AuditFilter, AuditPage};
 pub use change::Change;
-pub use changes::{ChangeDetail, LinkChange};
+pub use changes::{Actor, ChangeDetail, LinkChange};
 pub use claim::{ClaimRequest, MOST_CLAIMS};
 pub use cleanup::{Cleaned, CleanupEnd, CleanupTimes};
 pub use create::{Created, LinkRequest, Metered};
@@ -46,6 +51,7 @@ pub use members::MemberPage;
 pub use operation::{JobRun, Operation, UserPage};
 pub use passwords::{COST, Passwords};
 pub use pictures::{Format, Picture};
+pub use reports::{MOST_WORDS, ReportQueue, ReportRequest, ReportedLink};
 pub use sessions::{Browser, SESSION_LIFE};
 pub use show::ShownLink;
 pub use stats::Stats;
@@ -67,7 +73,7 @@ use crate::fleet::Fleet;
 use crate::link::Own;
 pub use crate::record::EVERY as FLUSH_EVERY;
 use crate::record::Recorder;
-pub use crate::store::{ApiKey, BrowserSession, Host, Instance, Member, User, Workspace};
+pub use crate::store::{ApiKey, BrowserSession, Host, Instance, Member, Report, User, Workspace};
 
 use crate::store::Store;
 
@@ -86,6 +92,12 @@ pub struct Policy {
     pub counter_ttl: Option<Duration>,
     /// Whether targets in private networks are welcome.
     pub private_targets: bool,
+    /// Whether a link leads for good where it was made to lead.
+    pub fixed_targets: bool,
+    /// How long a host that was given up is kept from other workspaces.
+    pub host_quarantine: Duration,
+    /// How long the log of changes is kept.
+    pub audit_keep: Duration,
     /// Whether everybody may do everything, without an account.
     pub open: bool,
     /// Who may register.
@@ -142,6 +154,7 @@ pub struct App {
     change_ids: Numbers,
     stats: stats::Cached,
     looked_through: health::LookedThrough,
+    alarm: alarm::Alarm,
     /// Since when it serves.
     started_at: Timestamp,
 }
@@ -164,6 +177,7 @@ impl App {
             sessions: sessions::KnownSessions::default(),
             started_at,
             looked_through: health::LookedThrough::default(),
+            alarm: alarm::Alarm::default(),
             link_ids: Numbers::new("link", 10_000),
             code_counter: Numbers::new("code", 1_000),
             change_ids: Numbers::new("change", 100),

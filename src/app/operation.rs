@@ -1,7 +1,7 @@
 //! What an administrator of the server sees: the people, the jobs, and how this instance is.
 
 use crate::account::{Caller, Email, Scope, access};
-use crate::app::{App, AppError, Missing, Stats};
+use crate::app::{Actor, App, AppError, Missing, Stats};
 use crate::clock::{Stopwatch, Timestamp};
 use crate::store::{Instance, User};
 
@@ -64,7 +64,7 @@ pub struct Operation {
 
 impl App {
     /// Whether `caller` administers the server. To others it is not there.
-    fn administers(caller: &Caller) -> Result<(), AppError> {
+    pub(super) fn administers(caller: &Caller) -> Result<(), AppError> {
         if caller.is_open() {
             return Ok(());
         }
@@ -131,21 +131,27 @@ impl App {
         Ok(UserPage { users, next })
     }
 
-    /// Let somebody sign in or not. Administrators stay: the command line can do that.
+    /// Let somebody sign in or not, and with `with_links` let their links redirect or not.
+    /// Administrators stay: the command line can do that.
     pub async fn set_user_disabled(
         &self,
         caller: &Caller,
         email: &str,
         disabled: bool,
+        with_links: bool,
     ) -> Result<(), AppError> {
         Self::administers(caller)?;
         let email = Email::parse(email).map_err(|_| AppError::NotFound(Missing::User))?;
-        if self.people.find(&email).await?.admin_at.is_some() {
+        let user = self.people.find(&email).await?;
+        if user.admin_at.is_some() {
             return Err(AppError::NotFound(Missing::User));
         }
-        self.people.set_disabled(&email, disabled).await?;
+        self.people.set_disabled(&email, disabled, &Actor::of(caller)).await?;
         self.known.forget(&email);
         self.forget_sessions();
+        if with_links {
+            self.set_links_disabled(caller, user.id, disabled).await?;
+        }
         Ok(())
     }
 }

@@ -7,11 +7,11 @@ use std::time::Duration;
 use crate::account::password::Password;
 use crate::account::{Email, KeyId, Scopes, UserId, claim, key, user};
 use crate::app::passwords::Passwords;
-use crate::app::{AppError, FieldError, Missing};
+use crate::app::{Actor, AppError, ChangeDetail, FieldError, Missing};
 use crate::clock::{Clock, Timestamp};
 use crate::code::WorkspaceId;
 use crate::entropy::Entropy;
-use crate::store::{ApiKey, Registered, Store, User};
+use crate::store::{ApiKey, NewChange, Registered, Store, Subject, User};
 
 /// How long an invitation is good.
 const INVITE_LIFE: Duration = Duration::from_hours(7 * 24);
@@ -93,7 +93,7 @@ pub fn read_password(field: &'static str, text: &str) -> Result<Password, FieldE
 
 impl People {
     /// Make an account.
-    pub async fn add(&self, new: NewUser) -> Result<User, AppError> {
+    pub async fn add(&self, new: NewUser, actor: &Actor) -> Result<User, AppError> {
         // An invitation that cannot be one finds none.
         let invite = new.invite.as_deref();
         let invite = invite.map(|token| claim::hash(token).ok_or(AppError::InviteInvalid));
@@ -111,7 +111,8 @@ impl People {
             created_at: now,
             updated_at: now,
         };
-        match self.store.insert_user(&user, invite.as_ref()).await? {
+        let change = self.note(actor, Subject::user(user.id), "registered").await?;
+        match self.store.insert_user(&user, invite.as_ref(), &change).await? {
             Registered::Done => Ok(user),
             Registered::EmailTaken => Err(AppError::EmailTaken),
             Registered::InviteInvalid => Err(AppError::InviteInvalid),
@@ -138,22 +139,36 @@ impl People {
     }
 
     /// Set a password and end all tokens; the new token version.
-    pub async fn set_password(&self, id: UserId, password: Password) -> Result<i64, AppError> {
+    pub async fn set_password(
+        &self,
+        id: UserId,
+        password: Password,
+        actor: &Actor,
+    ) -> Result<i64, AppError> {
         let hash = self.passwords.hash(password).await?;
-        let version = self.store.set_password(id, &hash, self.clock.now()).await?;
+        let change = self.note(actor, Subject::user(id), "password-changed").await?;
+        let version = self.store.set_password(id, &hash, self.clock.now(), &change).await?;
         version.ok_or(AppError::NotFound(Missing::User))
     }
 
     /// Let a user sign in or not. Who may not has no good tokens or keys either.
-    pub async fn set_disabled(&self, email: &Email, disabled: bool) -> Result<(), AppError> {
+    pub async fn set_disabled(
+        &self,
+        email: &Email,
+        disabled: bool,
+        actor: &Actor,
+    ) -> Result<(), AppError> {
         let user = self.find(email).await?;
-        Ok(self.store.set_disabled(user.id, disabled, self.clock.now()).await?)
+        let action = if disabled { "disabled" } else { "enabled" };
+        let change = self.note(actor, Subject::user(user.id), action).await?;
+        Ok(self.store.set_disabled(user.id, disabled, self.clock.now(), &change).await?)
     }
 
     /// Make a user an administrator of the server.
-    pub async fn grant_admin(&self, email: &Email) -> Result<(), AppError> {
+    pub async fn grant_admin(&self, email: &Email, actor: &Actor) -> Result<(), AppError> {
         let user = self.find(email).await?;
-        Ok(self.store.grant_admin(user.id, self.clock.now()).await?)
+        let change = self.note(actor, Subject::user(user.id), "promoted").await?;
+        Ok(self.store.grant_admin(user.id, self.clock.now(), &change).await?)
     }
 
     /// An invitation for one address; the only time that it is shown, and its end.
@@ -170,7 +185,12 @@ impl People {
     }
 
     /// Make a key for a user.
-    pub async fn add_key(&self, user: UserId, new: NewKey) -> Result<FreshKey, AppError> {
+    pub async fn add_key(
+        &self,
+        user: UserId,
+        new: NewKey,
+        actor: &Actor,
+    ) -> Result<FreshKey, AppError> {
         let now = self.clock.now();
         if new.scopes.is_empty() {
             let detail = "a key is good for at least one of read, create and manage";
@@ -199,7 +219,8 @@ impl People {
             last_used_at: None,
             revoked_at: None,
         };
-        self.store.insert_key(&key, &hash).await?;
+        let change = self.note(actor, Subject::key(key.id), "made").await?;
+        self.store.insert_key(&key, &hash, &change).await?;
         Ok(FreshKey { secret, key })
     }
 
@@ -209,8 +230,24 @@ impl People {
     }
 
     /// Take a key back; its hash.
-    pub async fn revoke_key(&self, user: UserId, id: KeyId) -> Result<Vec<u8>, AppError> {
-        let revoked = self.store.revoke_key(user, id, self.clock.now()).await?;
+    pub async fn revoke_key(
+        &self,
+        user: UserId,
+        id: KeyId,
+        actor: &Actor,
+    ) -> Result<Vec<u8>, AppError> {
+        let change = self.note(actor, Subject::key(id), "revoked").await?;
+        let revoked = self.store.revoke_key(user, id, self.clock.now(), &change).await?;
         revoked.ok_or(AppError::NotFound(Missing::Key))
+    }
+
+    async fn note(
+        &self,
+        actor: &Actor,
+        subject: Subject,
+        action: &'static str,
+    ) -> Result<NewChange, AppError> {
+        let id = self.store.take_numbers("change", 1).await?;
+        Ok(actor.note((id, self.clock.now()), subject, action, &ChangeDetail::default()))
     }
 }

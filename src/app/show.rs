@@ -3,8 +3,8 @@
 use crate::account::{Act, Caller, access};
 use crate::app::address::short_url;
 use crate::app::{App, AppError, Missing};
-use crate::code::{Code, WorkspaceId, canonicalise};
-use crate::link::{Link, LinkId, Reason, Status};
+use crate::code::{Canonical, Code, WorkspaceId, canonicalise};
+use crate::link::{Link, LinkId, Reason, Status, idn};
 use crate::store::Workspace;
 
 /// A link and what follows from it at this moment.
@@ -18,6 +18,8 @@ pub struct ShownLink {
     pub status: Status,
     /// Why it does not redirect, if it is withheld.
     pub withheld: Option<Reason>,
+    /// Whether its target's host may be taken for another.
+    pub is_lookalike: bool,
     /// Hits a month; 0: any number.
     pub hit_limit: i64,
     /// Redirects in the present month.
@@ -99,6 +101,9 @@ impl App {
 
     /// Why a link is withheld, if it is.
     fn withheld(&self, link: &Link) -> Option<Reason> {
+        if let Some(disabled) = &link.disabled {
+            return Some(disabled.reason);
+        }
         if self.parts.blocked.is_empty() {
             return None;
         }
@@ -120,11 +125,27 @@ impl App {
                 short_url: short_url(&self.parts.policy.public_url, &link, &hosts),
                 status: if is_shut { Status::Disabled } else { status },
                 withheld,
+                is_lookalike: is_lookalike(&link.target),
                 hit_limit: limit,
                 hits_this_month: link.hits_this_month(now),
                 link,
             })
         };
         links.into_iter().filter_map(show).collect()
+    }
+}
+
+/// Whether a target's host may be taken for another.
+fn is_lookalike(target: &str) -> bool {
+    // Most are plain: no need to read the whole of them.
+    let may_be = !target.is_ascii() || target.to_ascii_lowercase().contains("xn--");
+    may_be && canonicalise(target).is_ok_and(|canonical| idn::is_suspicious(canonical.host()))
+}
+
+impl ShownLink {
+    /// The target as it is safe to be looked at: in punycode when its host may be taken for another.
+    pub fn visible_target(&self) -> String {
+        let canonical = self.is_lookalike.then(|| canonicalise(&self.link.target).ok()).flatten();
+        canonical.map_or_else(|| self.link.target.clone(), Canonical::into_string)
     }
 }

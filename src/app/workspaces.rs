@@ -2,10 +2,10 @@
 
 use crate::account::{Act, Caller, Reach, Role, Scope, access};
 use crate::app::list::page_size;
-use crate::app::{App, AppError, Change, FieldError, Missing};
+use crate::app::{App, AppError, Change, ChangeDetail, FieldError, Missing};
 use crate::code::WorkspaceId;
 use crate::link::{Strategy, limits};
-use crate::store::Workspace;
+use crate::store::{Subject, Workspace};
 
 /// The workspace of everybody, whose links are made without naming one.
 pub const MAIN: &str = "main";
@@ -157,10 +157,9 @@ impl App {
         let mut workspace = self.fresh_workspace(id);
         apply(&mut workspace, patch)?;
         let store = &self.parts.store;
-        let made = match caller.identity() {
-            Some(creator) => store.insert_workspace_of(&workspace, creator.id).await?,
-            None => store.insert_workspace(&workspace).await?,
-        };
+        let subject = Subject::workspace(&workspace.id);
+        let change = self.note(caller, subject, "created", ChangeDetail::default()).await?;
+        let made = store.insert_workspace_of(&workspace, caller.owner(), &change).await?;
         if made { Ok(self.with_hosts(workspace)) } else { Err(AppError::WorkspaceTaken) }
     }
 
@@ -250,7 +249,16 @@ impl App {
         let limit_before = workspace.hit_limit;
         apply(&mut workspace, patch)?;
         workspace.updated_at = self.parts.clock.now();
-        if !self.parts.store.update_workspace(&workspace).await? {
+        let mut fields = Vec::new();
+        if patch.strategy.is_some() {
+            fields.push("strategy".to_owned());
+        }
+        if workspace.hit_limit != limit_before {
+            fields.push("hit_limit".to_owned());
+        }
+        let detail = ChangeDetail { fields, ..ChangeDetail::default() };
+        let change = self.note(caller, Subject::workspace(id), "edited", detail).await?;
+        if !self.parts.store.update_workspace(&workspace, &change).await? {
             return Err(AppError::NotFound(Missing::Workspace));
         }
         self.forget_workspace(id);
@@ -273,7 +281,9 @@ impl App {
         if id.as_str() == MAIN {
             return Err(AppError::MainStays);
         }
-        if !self.parts.store.delete_workspace(id, now).await? {
+        let change =
+            self.note(caller, Subject::workspace(id), "deleted", ChangeDetail::default()).await?;
+        if !self.parts.store.delete_workspace(id, now, &change).await? {
             return Err(AppError::WorkspaceInUse);
         }
         self.forget_workspace(id);

@@ -183,6 +183,8 @@ mod tests {
             is_temporary: false,
             destination_status: None,
             last_checked_at: None,
+            disabled: None,
+            made: crate::link::Made::default(),
         }
     }
 

@@ -9,7 +9,7 @@ use super::lines::print_line;
 use super::operator::{StoreArgs, email, refused, with_people};
 use crate::account::{KeyId, Scope, Scopes};
 use crate::app::people::{self, NewKey};
-use crate::app::{ApiKey, App};
+use crate::app::{Actor, ApiKey, App};
 use crate::config::duration;
 
 const EXAMPLES: &str = "\
@@ -92,7 +92,11 @@ pub(super) fn run(args: &Args) -> Result<(), Failure> {
             let (email, id) = (email(text)?, KeyId(*id));
             with_people(&args.store, |people| async move {
                 let user = people.find(&email).await.map_err(refused)?;
-                people.revoke_key(user.id, id).await.map_err(refused).map(|_| ())
+                people
+                    .revoke_key(user.id, id, &Actor::operator())
+                    .await
+                    .map_err(refused)
+                    .map(|_| ())
             })
         }
     }
@@ -109,7 +113,7 @@ fn create(
         let user = people.find(&email).await.map_err(refused)?;
         let expires_at = life.map(|life| people.clock.now().plus(life));
         let new = NewKey { expires_at, ..new };
-        let fresh = people.add_key(user.id, new).await.map_err(refused)?;
+        let fresh = people.add_key(user.id, new, &Actor::operator()).await.map_err(refused)?;
         print_line(&fresh.secret)
     })
 }

@@ -2,12 +2,15 @@
 //! and from nowhere else.
 
 use clap::Subcommand;
+use serde_json::json;
 
 use super::Failure;
+use super::client::Client;
 use super::lines::print_line;
 use super::operator::{StoreArgs, ask_password, email, refused, with_people};
+use super::runtime::block_on;
 use crate::app::people::{self, NewUser, People};
-use crate::app::{AppError, User};
+use crate::app::{Actor, AppError, User};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -57,16 +60,23 @@ enum What {
         email: String,
     },
     /// Refuse an account's sign-ins, tokens and keys
-    #[command(after_help = "Example:\n  kurz user disable eve@example.com")]
+    #[command(after_help = "Examples:\n  kurz user disable eve@example.com\n  \
+        kurz user disable eve@example.com --links    asks the server at KURZ_URL, with KURZ_API_KEY")]
     Disable {
         /// The account's address
         email: String,
+        /// Disable the links that they made, too; takes a running server and an administrator's key
+        #[arg(long)]
+        links: bool,
     },
     /// Take that back
     #[command(after_help = "Example:\n  kurz user enable eve@example.com")]
     Enable {
         /// The account's address
         email: String,
+        /// Enable the links that were disabled with the account, too; as above
+        #[arg(long)]
+        links: bool,
     },
     /// Print an invitation for one address, good once and for 7 days
     #[command(after_help = "Example:\n  kurz user invite eve@example.com")]
@@ -87,7 +97,7 @@ pub(super) fn run(args: &Args) -> Result<(), Failure> {
                 invite: None,
             };
             with_people(&args.store, |people| async move {
-                let user = people.add(new).await.map_err(refused)?;
+                let user = people.add(new, &Actor::operator()).await.map_err(refused)?;
                 print_line(&line(&user))
             })
         }
@@ -96,17 +106,23 @@ pub(super) fn run(args: &Args) -> Result<(), Failure> {
             let (email, password) = (email(text)?, ask_password()?);
             with_people(&args.store, |people| async move {
                 let user = people.find(&email).await.map_err(refused)?;
-                people.set_password(user.id, password).await.map_err(refused).map(|_| ())
+                people
+                    .set_password(user.id, password, &Actor::operator())
+                    .await
+                    .map_err(refused)
+                    .map(|_| ())
             })
         }
         What::Promote { email: text } => {
             let email = email(text)?;
             with_people(&args.store, |people| async move {
-                people.grant_admin(&email).await.map_err(refused)
+                people.grant_admin(&email, &Actor::operator()).await.map_err(refused)
             })
         }
-        What::Disable { email } => set_disabled(&args.store, email, true),
-        What::Enable { email } => set_disabled(&args.store, email, false),
+        What::Disable { email, links: false } => set_disabled(&args.store, email, true),
+        What::Enable { email, links: false } => set_disabled(&args.store, email, false),
+        What::Disable { email, links: true } => ask_server(email, "disable"),
+        What::Enable { email, links: true } => ask_server(email, "enable"),
         What::Invite { email: text } => {
             let email = email(text)?;
             with_people(&args.store, |people| async move {
@@ -120,8 +136,16 @@ pub(super) fn run(args: &Args) -> Result<(), Failure> {
 fn set_disabled(store: &StoreArgs, text: &str, disabled: bool) -> Result<(), Failure> {
     let email = email(text)?;
     with_people(store, |people| async move {
-        people.set_disabled(&email, disabled).await.map_err(refused)
+        people.set_disabled(&email, disabled, &Actor::operator()).await.map_err(refused)
     })
+}
+
+/// Through the server: the links that it has in memory are to be forgotten at once.
+fn ask_server(text: &str, what: &str) -> Result<(), Failure> {
+    let email = email(text)?;
+    let client = Client::from_environment()?;
+    let path = ["admin", "users", email.as_str(), what];
+    block_on(client.post(&path, Some(json!({ "links": true })))).map(|_| ())
 }
 
 async fn list(people: &People) -> Result<(), Failure> {

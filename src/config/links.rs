@@ -21,6 +21,15 @@ pub enum PrivateTargets {
     Refuse,
 }
 
+/// Whether targets change.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Targets {
+    /// Whoever may change a link may lead it elsewhere.
+    Editable,
+    /// A link leads where it was made to lead.
+    Fixed,
+}
+
 settings! {
     /// What holds for every link.
     pub struct Links {
@@ -34,6 +43,12 @@ settings! {
         "private_targets" => private_targets: PrivateTargets =
             choice([("allow", PrivateTargets::Allow), ("refuse", PrivateTargets::Refuse)])
                 .or("allow"),
+        /// Whether a link's target can be changed after it was made.
+        "targets" => targets: Targets =
+            choice([("editable", Targets::Editable), ("fixed", Targets::Fixed)]).or("editable"),
+        /// How long a host that a workspace gave up is kept from other workspaces; administrators of
+        /// the server may give it away at once.
+        "host_quarantine" => host_quarantine: Duration = span(Duration::ZERO..=LONGEST).or("30d"),
         /// A file of hosts and addresses that no link may lead to, one a line; it is read again when
         /// it changes.
         "blocklist" => blocklist: Option<PathBuf> = path().or_none("none: nothing is blocked"),

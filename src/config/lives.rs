@@ -27,6 +27,8 @@ settings! {
             span(Duration::ZERO..=DAY).or("10m"),
         /// How long at most it does, even when it dies.
         "cleanup_lock_at_most" => cleanup_lock_at_most: Duration = span(SHORTEST..=DAY).or("14m"),
+        /// How long the log of changes is kept.
+        "audit_keep" => audit_keep: Duration = span(DAY..=36_500 * DAY).or("400d"),
         /// Whether targets are looked at once a day; it opens connections to places users name.
         "health_checks" => health_checks: bool = switch().or("off"),
     }

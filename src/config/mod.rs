@@ -35,7 +35,7 @@ pub use self::client::Client;
 pub use self::codes::Codes;
 pub use self::docs::reference;
 pub use self::error::ConfigError;
-pub use self::links::{Links, PrivateTargets};
+pub use self::links::{Links, PrivateTargets, Targets};
 pub use self::lives::Lives;
 pub use self::log::{Log, LogFormat};
 pub use self::net::Net;

@@ -55,6 +55,9 @@ fn without_anything_given_the_defaults_of_the_contract_hold() {
     assert_eq!(config.links.counter_ttl, Some(Duration::from_hours(24 * 365)));
     assert_eq!(config.links.private_targets, PrivateTargets::Allow);
     assert!(config.links.blocklist.is_none());
+    assert_eq!(config.links.targets, Targets::Editable);
+    let days = [config.links.host_quarantine, config.lives.audit_keep];
+    assert_eq!(days.map(|span| span.as_secs() / 86_400), [30, 400]);
     assert_eq!((config.cache.bytes, config.cache.repeat_bytes), (64 << 20, 16 << 20));
     assert_eq!((config.log.directives.as_str(), config.log.format), ("info", LogFormat::Human));
     let lives = &config.lives;
@@ -121,7 +124,7 @@ fn every_type_of_value_can_stand_in_the_file() {
 }
 
 /// A value that each setting refuses; a setting that is missing here fails the test below.
-const BAD: [(&str, &str); 45] = [
+const BAD: [(&str, &str); 48] = [
     ("listen", "localhost"),
     ("admin_listen", "on"),
     ("public_url", "https://kurz.example/go"),
@@ -152,6 +155,8 @@ const BAD: [(&str, &str); 45] = [
     ("counter_ttl", "1y"),
     ("private_targets", "no"),
     ("blocklist", ""),
+    ("targets", "locked"),
+    ("host_quarantine", "-1d"),
     ("cache_bytes", "1023KiB"),
     ("repeat_bytes", "16MB"),
     ("log", "kurz=loud"),
@@ -162,6 +167,7 @@ const BAD: [(&str, &str); 45] = [
     ("cleanup_delay", "soon"),
     ("cleanup_lock_at_least", "2d"),
     ("cleanup_lock_at_most", "0"),
+    ("audit_keep", "1h"),
     ("health_checks", "yes"),
     ("open", "yes"),
     ("signup", "maybe"),

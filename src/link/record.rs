@@ -1,9 +1,9 @@
 //! A link as it is stored, and what its times say about it.
 
-use crate::account::UserId;
+use crate::account::{KeyId, UserId};
 use crate::clock::Timestamp;
 use crate::code::{Code, WorkspaceId};
-use crate::link::{LinkId, Month, Strategy};
+use crate::link::{LinkId, Month, Reason, Strategy};
 
 /// A link with its counts.
 #[derive(Clone, Debug, PartialEq)]
@@ -62,6 +62,30 @@ pub struct Link {
     pub destination_status: Option<String>,
     /// When the target was last checked.
     pub last_checked_at: Option<Timestamp>,
+    /// Since when and why it is disabled, if it is.
+    pub disabled: Option<Disabled>,
+    /// With what and from where it was made.
+    pub made: Made,
+}
+
+/// That whoever runs the server disabled a link.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Disabled {
+    /// When.
+    pub at: Timestamp,
+    /// Why.
+    pub reason: Reason,
+    /// What they said about it, for its owner.
+    pub note: Option<String>,
+}
+
+/// How a link came to be, beside its owner.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Made {
+    /// The key, if it was made with one.
+    pub key: Option<KeyId>,
+    /// The address that asked for it.
+    pub client: Option<String>,
 }
 
 /// Where a link stands in its life.
@@ -96,6 +120,8 @@ impl Link {
             None
         } else if self.deleted_at.is_some() {
             Some(Status::Deleted)
+        } else if self.disabled.is_some() {
+            Some(Status::Disabled)
         } else if self.expired_at.is_some() || self.expires_at.is_some_and(|end| now >= end) {
             Some(Status::Expired)
         } else {

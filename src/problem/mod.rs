@@ -199,7 +199,11 @@ impl From<AppError> for Problem {
                 (StatusCode::CONFLICT, "workspace-in-use")
             }
             AppError::HostTaken => (StatusCode::CONFLICT, "host-taken"),
+            AppError::HostQuarantined { .. } => (StatusCode::CONFLICT, "host-quarantined"),
             AppError::ChangedMeanwhile => (StatusCode::CONFLICT, "changed-meanwhile"),
+            AppError::LinkLocked => (StatusCode::FORBIDDEN, "link-locked"),
+            AppError::ReportsFull => (StatusCode::SERVICE_UNAVAILABLE, "reports-full"),
+            AppError::NotDisabled => (StatusCode::CONFLICT, "not-disabled"),
             AppError::NotDeleted => (StatusCode::CONFLICT, "not-deleted"),
             AppError::BatchRefused { at, why } => return Self::batch(at, *why),
             AppError::UrlTaken => (StatusCode::CONFLICT, "url-taken"),

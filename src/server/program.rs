@@ -22,7 +22,7 @@ use crate::cache::{Blocked, Hosts, LinkCache, Repeats};
 use crate::client::Proxies;
 use crate::clock::Clock;
 use crate::code::counter::{LENGTH, Scrambler};
-use crate::config::{Config, Lives, Net, PrivateTargets};
+use crate::config::{Config, Lives, Net, PrivateTargets, Targets};
 use crate::egress::Checker;
 use crate::entropy::Entropy;
 use crate::fleet::Fleet;
@@ -319,6 +319,9 @@ fn policy(config: &Config, bound: SocketAddr) -> Policy {
         hit_limit: config.links.hit_limit.unwrap_or(0),
         counter_ttl: config.links.counter_ttl,
         private_targets: config.links.private_targets == PrivateTargets::Allow,
+        fixed_targets: config.links.targets == Targets::Fixed,
+        host_quarantine: config.links.host_quarantine,
+        audit_keep: config.lives.audit_keep,
         open: config.access.open,
         signup: config.access.signup,
         anon_ttl: config.lives.anon_ttl,

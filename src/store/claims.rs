@@ -9,7 +9,7 @@ use crate::code::Code;
 use crate::link::LinkId;
 use crate::store::driver::{Outcome, Step, statements};
 use crate::store::value::Value;
-use crate::store::{Error, Store};
+use crate::store::{Error, NewChange, Store};
 
 statements! {
     CLAIM = "update links set owner_id = $1, claim_hash = null, expires_at = null,
@@ -21,6 +21,25 @@ statements! {
     MOVE_STATS = "update link_stats set shelf = $1
         where link_id in (select id from links where workspace = 'main' and code = $2
             and owner_id = $3)";
+    NOTE = "insert into changes
+            (id, at, user_id, key_id, action, subject_kind, subject_id, detail, client)
+        select cast($1 as bigint), cast($2 as bigint), cast($3 as bigint), cast($4 as bigint),
+            'claimed', 'link', cast(id as text), '{}', cast($5 as text)
+        from links where workspace = 'main' and code = $6 and owner_id = $3 and updated_at = $2
+            and claim_hash is null";
+}
+
+/// Writes down that a link was claimed, if it was, just now.
+fn note_step(note: &NewChange, claim: &Claim, owner: UserId, now: Timestamp) -> Step {
+    let params = [
+        Value::Int(note.id),
+        now.into(),
+        Value::Int(owner.0),
+        note.key.map(|key| key.0).into(),
+        note.client.as_deref().into(),
+        Value::text(claim.code.as_str()),
+    ];
+    Step::new(NOTE, params)
 }
 
 /// A link and the hash of its token.
@@ -33,12 +52,14 @@ pub struct Claim {
 }
 
 impl Store {
-    /// Give links to `owner`, in one transaction; for each claim the link, if it was taken.
+    /// Give links to `owner`, in one transaction, and write down with `notes`, one for each, those that
+    /// were taken; for each claim the link, if it was.
     pub async fn claim_links(
         &self,
         owner: UserId,
         claims: &[Claim],
         now: Timestamp,
+        notes: &[NewChange],
     ) -> Result<Vec<Option<LinkId>>, Error> {
         // In the order of their keys: two transactions that want the same links want them in the
         // same order.
@@ -54,7 +75,12 @@ impl Store {
             let code = Value::text(claim.code.as_str());
             Step::new(MOVE_STATS, [own, code, Value::Int(owner.0)])
         });
-        let Outcome::Done(rows) = self.db.batch(steps.chain(moves).collect()).await? else {
+        let notes = order.iter().filter_map(|(at, claim)| {
+            let note = notes.get(*at)?;
+            Some(note_step(note, claim, owner, now))
+        });
+        let steps = steps.chain(moves).chain(notes).collect();
+        let Outcome::Done(rows) = self.db.batch(steps).await? else {
             return Ok(vec![None; claims.len()]);
         };
         let mut taken = vec![None; claims.len()];

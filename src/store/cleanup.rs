@@ -43,14 +43,18 @@ statements! {
         union all select id from links where purged_at is null and expires_at is not null
             and expired_at <= ", database_now!("$1"), " - $2
         limit $3");
-    /// What is left is what guards the code: its place, the hash of its URL, and whose it was.
+    /// What is left is what guards the code: its place, the hash of its URL, whose it was,
+    /// and that it was disabled.
     PURGE = concat!("update links set target = '', title = null, tags = null, hit_limit = null,
-            claim_hash = null, purged_at = ", database_now!("$1"), ", version = version + 1
+            claim_hash = null, made_key = null, made_from = null, disabled_note = null,
+            purged_at = ", database_now!("$1"), ", version = version + 1
         where id = $2 and purged_at is null and ", is_due!("$1", "$3"), "
         returning workspace, code");
     PURGE_TAGS = "delete from link_tags
         where link_id in (select id from links where id = $1 and purged_at is not null)";
     PURGE_STATS = "delete from link_stats
+        where link_id in (select id from links where id = $1 and purged_at is not null)";
+    PURGE_REPORTS = "delete from reports
         where link_id in (select id from links where id = $1 and purged_at is not null)";
     PURGE_HEALTH = "delete from link_health
         where link_id in (select id from links where id = $1 and purged_at is not null)";
@@ -101,7 +105,7 @@ impl Store {
         for id in due {
             let params = [self.db.clock_param(now), Value::Int(id), Value::Int(grace)];
             steps.push(Step::new(PURGE, params));
-            let rows_of = [PURGE_TAGS, PURGE_STATS, PURGE_HEALTH];
+            let rows_of = [PURGE_TAGS, PURGE_STATS, PURGE_REPORTS, PURGE_HEALTH];
             steps.extend(rows_of.map(|sql| Step::new(sql, [Value::Int(id)])));
             steps.push(changes::empty_step(id));
         }

@@ -16,7 +16,8 @@ macro_rules! columns {
     (links) => {
         "id, workspace, code, strategy, target, canonical_hash, title, tags, redirect_status,
          hit_limit, created_at, updated_at, expires_at, deleted_at, purged_at, main_since, version,
-         owner_id, claim_hash, expired_at"
+         owner_id, claim_hash, expired_at, disabled_at, disabled_reason, disabled_note, made_key,
+         made_from"
     };
     (link_tags) => {
         "workspace, tag, link_id"
@@ -42,6 +43,12 @@ macro_rules! columns {
     };
     (changes) => {
         "id, at, user_id, key_id, action, subject_kind, subject_id, detail, client"
+    };
+    (reports) => {
+        "id, link_id, client, reason, words, at"
+    };
+    (released_hosts) => {
+        "host, workspace, released_at"
     };
     (totals) => {
         "name, count, mean"
@@ -113,7 +120,7 @@ statements! {
     COUNT_HOSTS = "select count(*) from hosts";
     READ_LINKS = select!(links, "id > $1 order by id limit $2");
     WRITE_LINKS = insert!(links, "($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15,
-        $16, $17, $18, $19, $20)");
+        $16, $17, $18, $19, $20, $21, $22, $23, $24, $25)");
     CLEAR_LINKS = "delete from links where id > $1 and id <= $2";
     COUNT_LINKS = "select count(*) from links";
     READ_TAGS = select!(link_tags, "(workspace, tag, link_id) > ($1, $2, $3)
@@ -189,6 +196,14 @@ statements! {
     READ_CHANGES = select!(changes, "id > $1 order by id limit $2");
     WRITE_CHANGES = insert!(changes, "($1, $2, $3, $4, $5, $6, $7, $8, $9)");
     CLEAR_CHANGES = "delete from changes where id > $1 and id <= $2";
+    READ_REPORTS = select!(reports, "id > $1 order by id limit $2");
+    WRITE_REPORTS = insert!(reports, "($1, $2, $3, $4, $5, $6)");
+    CLEAR_REPORTS = "delete from reports where id > $1 and id <= $2";
+    COUNT_REPORTS = "select count(*) from reports";
+    READ_RELEASED = select!(released_hosts, "host > $1 order by host limit $2");
+    WRITE_RELEASED = insert!(released_hosts, "($1, $2, $3)");
+    CLEAR_RELEASED = "delete from released_hosts where host > $1 and host <= $2";
+    COUNT_RELEASED = "select count(*) from released_hosts";
     COUNT_CHANGES = "select count(*) from changes";
 }
 
@@ -286,6 +301,16 @@ pub(super) const TABLES: &[Table] = &[
     table!(link_health, NUMBER, false, READ_HEALTH, WRITE_HEALTH, CLEAR_HEALTH, COUNT_HEALTH),
     table!(sessions, BYTES, false, READ_SESSIONS, WRITE_SESSIONS, CLEAR_SESSIONS, COUNT_SESSIONS),
     table!(changes, NUMBER, false, READ_CHANGES, WRITE_CHANGES, CLEAR_CHANGES, COUNT_CHANGES),
+    table!(reports, NUMBER, false, READ_REPORTS, WRITE_REPORTS, CLEAR_REPORTS, COUNT_REPORTS),
+    table!(
+        released_hosts,
+        TEXT,
+        false,
+        READ_RELEASED,
+        WRITE_RELEASED,
+        CLEAR_RELEASED,
+        COUNT_RELEASED
+    ),
 ];
 
 /// The names of the tables that a copy holds.

@@ -85,7 +85,7 @@ impl Store {
         if link.target != edit.target {
             steps.push(Step::new(FORGET_HEALTH, [Value::Int(link.id.0)]));
         }
-        steps.push(changes::step(link.id, change));
+        steps.push(changes::step(change));
         Ok(matches!(self.db.batch(steps).await?, Outcome::Done(_)))
     }
 
@@ -96,7 +96,8 @@ impl Store {
         now: Timestamp,
         change: &NewChange,
     ) -> Result<bool, Error> {
-        self.mark(id, Step::new(DELETE, [now.into(), Value::Int(id.0)]), change).await
+        let step = Step::new(DELETE, [now.into(), Value::Int(id.0)]);
+        Ok(!self.write_noted(step, change).await?.is_empty())
     }
 
     /// Bring a deleted link back; `false` when it is not deleted, or purged.
@@ -106,11 +107,7 @@ impl Store {
         now: Timestamp,
         change: &NewChange,
     ) -> Result<bool, Error> {
-        self.mark(id, Step::new(RESTORE, [now.into(), Value::Int(id.0)]), change).await
-    }
-
-    async fn mark(&self, id: LinkId, step: Step, change: &NewChange) -> Result<bool, Error> {
-        let steps = vec![step.or_undo(), changes::step(id, change)];
-        Ok(matches!(self.db.batch(steps).await?, Outcome::Done(_)))
+        let step = Step::new(RESTORE, [now.into(), Value::Int(id.0)]);
+        Ok(!self.write_noted(step, change).await?.is_empty())
     }
 }

@@ -15,11 +15,13 @@ statements! {
     DUE_AGAIN = "select l.id, l.target from link_health h join links l on l.id = h.link_id
         where h.next_check_at <= $1 and (l.expires_at is null or l.expires_at > $1)
             and l.expired_at is null and l.deleted_at is null and l.purged_at is null
+            and l.disabled_at is null
         order by h.next_check_at limit $2";
     /// Within a range of numbers, so that a page costs the same however many have been checked.
     DUE_FIRST = "select l.id, l.target from links l where l.id > $1 and l.id <= $2
             and (l.expires_at is null or l.expires_at > $3)
             and l.expired_at is null and l.deleted_at is null and l.purged_at is null
+            and l.disabled_at is null
             and not exists (select 1 from link_health h where h.link_id = l.id)
         order by l.id limit $4";
     /// No row back: it is not due any more.

@@ -7,7 +7,7 @@
 use crate::account::UserId;
 use crate::clock::Timestamp;
 use crate::code::{Code, WorkspaceId};
-use crate::link::{LinkId, Month, Strategy};
+use crate::link::{LinkId, Made, Month, Strategy};
 use crate::store::driver::{Outcome, Step, statements};
 use crate::store::links::join_tags;
 use crate::store::value::{Row, Value};
@@ -19,21 +19,23 @@ statements! {
     /// every page it is about to change.
     INSERT = "insert into links (id, workspace, code, strategy, target, canonical_hash, title,
             tags, redirect_status, hit_limit, created_at, updated_at, expires_at, main_since,
-            version, owner_id, claim_hash)
-        values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $11, $12, $13, 1, $14, $15)
+            version, owner_id, claim_hash, made_key, made_from)
+        values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $11, $12, $13, 1, $14, $15, $16, $17)
         on conflict do nothing";
-    /// Bring back a link that is deleted, expired or purged, for the URL it always led to.
+    /// Bring back a link that is deleted, expired or purged, for the URL it always led to; not one
+    /// that was disabled.
     REVIVE = "update links set strategy = $1, target = $2, title = $3, tags = $4,
             redirect_status = $5, hit_limit = $6, created_at = $7, updated_at = $7,
             expires_at = $8, owner_id = $9, claim_hash = null, deleted_at = null,
-            expired_at = null, purged_at = null, version = version + 1
-        where workspace = $10 and code = $11 and canonical_hash = $12
+            expired_at = null, purged_at = null, made_key = $10, made_from = $11,
+            version = version + 1
+        where workspace = $12 and code = $13 and canonical_hash = $14 and disabled_at is null
             and (deleted_at is not null or expired_at is not null or purged_at is not null
-                or expires_at <= $13)
+                or expires_at <= $15)
         returning id, main_since";
     /// Before a revival, on the same condition.
     UNTAG_DEAD = "delete from link_tags where link_id in (select id from links where id = $1
-            and canonical_hash = $2
+            and canonical_hash = $2 and disabled_at is null
             and (deleted_at is not null or expired_at is not null or purged_at is not null
                 or expires_at <= $3))";
     /// After a revival: the counts go to the list of whose it is now.
@@ -84,6 +86,8 @@ pub struct NewLink {
     pub owner: Option<UserId>,
     /// SHA-256 of its claim token, if it can be claimed.
     pub claim_hash: Option<[u8; 32]>,
+    /// With what and from where it is made.
+    pub made: Made,
     /// Not a new row: the dead link of this code comes back.
     pub revive: bool,
 }
@@ -216,6 +220,8 @@ fn insert_step(link: &NewLink) -> Step {
             main_since(link).into(),
             link.owner.map(|owner| owner.0).into(),
             link.claim_hash.as_ref().map(|hash| Value::blob(hash)).into(),
+            link.made.key.map(|key| key.0).into(),
+            link.made.client.as_deref().into(),
         ],
     )
 }
@@ -234,6 +240,8 @@ fn revive_step(link: &NewLink) -> Step {
             link.created_at.into(),
             link.expires_at.into(),
             link.owner.map(|owner| owner.0).into(),
+            link.made.key.map(|key| key.0).into(),
+            link.made.client.as_deref().into(),
             Value::text(link.workspace.as_str()),
             Value::text(link.code.as_str()),
             Value::blob(&link.canonical_hash),

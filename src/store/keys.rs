@@ -7,7 +7,7 @@ use crate::store::driver::{Step, statements};
 use crate::store::users::{User, read_user, user_columns};
 use crate::store::value::{Row, Value};
 use crate::store::workspaces::read_id;
-use crate::store::{Error, Store};
+use crate::store::{Error, NewChange, Store};
 
 macro_rules! key_columns {
     () => {
@@ -57,7 +57,12 @@ pub struct ApiKey {
 
 impl Store {
     /// Keep a key under its hash.
-    pub async fn insert_key(&self, key: &ApiKey, hash: &[u8; 32]) -> Result<(), Error> {
+    pub async fn insert_key(
+        &self,
+        key: &ApiKey,
+        hash: &[u8; 32],
+        change: &NewChange,
+    ) -> Result<(), Error> {
         let params = [
             Value::Int(key.id.0),
             Value::Int(key.user.0),
@@ -69,7 +74,7 @@ impl Store {
             key.created_at.into(),
             key.expires_at.into(),
         ];
-        self.db.write(Step::new(INSERT, params)).await.map(|_| ())
+        self.write_noted(Step::new(INSERT, params), change).await.map(|_| ())
     }
 
     /// The key of a hash, and whose it is.
@@ -95,9 +100,10 @@ impl Store {
         user: UserId,
         id: KeyId,
         now: Timestamp,
+        change: &NewChange,
     ) -> Result<Option<Vec<u8>>, Error> {
         let params = [now.into(), Value::Int(id.0), Value::Int(user.0)];
-        let rows = self.db.write(Step::new(REVOKE, params)).await?;
+        let rows = self.write_noted(Step::new(REVOKE, params), change).await?;
         rows.first().map(|row| row.blob(0).map(<[u8]>::to_vec)).transpose()
     }
 

@@ -1,8 +1,8 @@
 //! Links by key, and how a row becomes a [`Link`].
 
-use crate::account::UserId;
+use crate::account::{KeyId, UserId};
 use crate::code::{Code, WorkspaceId};
-use crate::link::{Link, LinkId, Month};
+use crate::link::{Disabled, Link, LinkId, Made, Month, Reason};
 use crate::store::driver::statements;
 use crate::store::value::{Row, Value};
 use crate::store::workspaces::{read_id, read_strategy};
@@ -16,7 +16,8 @@ macro_rules! link_columns {
          l.purged_at, l.main_since, l.version, coalesce(s.redirect_count, 0),
          coalesce(s.avg_redirect_ms, cast(0 as double precision)), s.last_redirect_at,
          coalesce(s.month, 0), coalesce(s.month_hits, 0), l.owner_id, l.claim_hash,
-         h.destination_status, h.last_checked_at, l.expired_at"
+         h.destination_status, h.last_checked_at, l.expired_at, l.disabled_at, l.disabled_reason,
+         l.disabled_note, l.made_key, l.made_from"
     };
 }
 pub(super) use link_columns;
@@ -101,7 +102,29 @@ pub(super) fn read_link(row: &Row) -> Result<Link, Error> {
         is_temporary: row.has(23),
         destination_status: row.opt_text(24)?.map(str::to_owned),
         last_checked_at: row.opt_time(25)?,
+        disabled: read_disabled(row, 27)?,
+        made: Made {
+            key: row.opt_int(30)?.map(KeyId),
+            client: row.opt_text(31)?.map(str::to_owned),
+        },
     })
+}
+
+/// When, why and with which words a link was disabled, from the row's `first` column on.
+fn read_disabled(row: &Row, first: usize) -> Result<Option<Disabled>, Error> {
+    let Some(at) = row.opt_time(first)? else { return Ok(None) };
+    let reason = read_reason(row.opt_text(first + 1)?)?.unwrap_or(Reason::Other);
+    let note = row.opt_text(first + 2)?.map(str::to_owned);
+    Ok(Some(Disabled { at, reason, note }))
+}
+
+/// Why a link is disabled, if it is.
+pub(super) fn read_reason(text: Option<&str>) -> Result<Option<Reason>, Error> {
+    let read = |text: &str| {
+        text.parse()
+            .map_err(|()| Error::Corrupt(format!("`{text}` is no reason to disable a link")))
+    };
+    text.map(read).transpose()
 }
 
 /// Tags in one column, a line each: a tag has no control characters.

@@ -35,11 +35,13 @@ macro_rules! filters {
             $status,
             " as text)
                 when 'DELETED' then l.deleted_at is not null
-                when 'EXPIRED' then l.deleted_at is null
+                when 'DISABLED' then l.deleted_at is null and l.disabled_at is not null
+                when 'EXPIRED' then l.deleted_at is null and l.disabled_at is null
                     and (l.expired_at is not null or l.expires_at <= ",
             $now,
             ")
                 when 'ACTIVE' then l.deleted_at is null and l.expired_at is null
+                    and l.disabled_at is null
                     and (l.expires_at is null or l.expires_at > ",
             $now,
             ")

@@ -6,7 +6,7 @@ use crate::code::WorkspaceId;
 use crate::store::driver::{Step, statements};
 use crate::store::value::{Row, Value};
 use crate::store::workspaces::{Workspace, read_workspace};
-use crate::store::{Error, Store};
+use crate::store::{Error, NewChange, Store};
 
 statements! {
     /// Every request about a workspace that is not `main` comes here.
@@ -81,8 +81,10 @@ impl Store {
         user: UserId,
         role: Role,
         now: Timestamp,
+        change: &NewChange,
     ) -> Result<bool, Error> {
-        Ok(!self.db.write(insert_step(workspace, user, role, now)).await?.is_empty())
+        let step = insert_step(workspace, user, role, now);
+        Ok(!self.write_noted(step, change).await?.is_empty())
     }
 
     /// Members in the order of their numbers, after `after`.
@@ -102,10 +104,11 @@ impl Store {
         workspace: &WorkspaceId,
         user: UserId,
         role: Role,
+        change: &NewChange,
     ) -> Result<bool, Error> {
         let params =
             [Value::text(role.as_str()), Value::text(workspace.as_str()), Value::Int(user.0)];
-        Ok(!self.db.write(Step::new(SET_ROLE, params)).await?.is_empty())
+        Ok(!self.write_noted(Step::new(SET_ROLE, params), change).await?.is_empty())
     }
 
     /// Put a member out; `false` when they are gone, or the last administrator.
@@ -113,9 +116,10 @@ impl Store {
         &self,
         workspace: &WorkspaceId,
         user: UserId,
+        change: &NewChange,
     ) -> Result<bool, Error> {
         let params = [Value::text(workspace.as_str()), Value::Int(user.0)];
-        Ok(!self.db.write(Step::new(DELETE, params)).await?.is_empty())
+        Ok(!self.write_noted(Step::new(DELETE, params), change).await?.is_empty())
     }
 
     /// The workspaces that a user is in, by name, after `after`.

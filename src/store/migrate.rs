@@ -29,8 +29,14 @@ macro_rules! migrations {
     };
 }
 
-const MIGRATIONS: &[Migration] =
-    migrations!["0001_core", "0002_people", "0003_lives", "0004_clicks", "0005_pages"];
+const MIGRATIONS: &[Migration] = migrations![
+    "0001_core",
+    "0002_people",
+    "0003_lives",
+    "0004_clicks",
+    "0005_pages",
+    "0006_abuse"
+];
 
 /// The number that instances agree on before they migrate one PostgreSQL database.
 const ADVISORY_LOCK: i64 = 0x6b75_727a;

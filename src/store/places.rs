@@ -4,6 +4,7 @@ use crate::clock::Timestamp;
 use crate::link::decision::Life;
 use crate::link::{LinkId, Month};
 use crate::store::driver::statements;
+use crate::store::links::read_reason;
 use crate::store::value::{Row, Value};
 use crate::store::{Error, Store};
 
@@ -11,7 +12,7 @@ macro_rules! place_columns {
     () => {
         "l.id, l.target, l.redirect_status, l.created_at, l.expires_at, l.deleted_at, l.purged_at,
          coalesce(l.hit_limit, w.hit_limit), coalesce(s.month, 0), coalesce(s.month_hits, 0),
-         l.workspace, l.code, l.expired_at
+         l.workspace, l.code, l.expired_at, l.disabled_reason
          from links l join workspaces w on w.id = l.workspace
          left join link_stats s on s.link_id = l.id"
     };
@@ -80,7 +81,7 @@ fn read_place(row: &Row) -> Result<Place, Error> {
             expired_at: row.opt_time(12)?,
             deleted_at: row.opt_time(5)?,
             purged_at: row.opt_time(6)?,
-            withheld: None,
+            withheld: read_reason(row.opt_text(13)?)?,
         },
         hit_limit: row.opt_int(7)?,
         month: Month::from_number(row.int(8)?),

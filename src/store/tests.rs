@@ -8,9 +8,9 @@ use tokio_postgres::types::Type;
 
 use crate::store::driver::Sql;
 use crate::store::{
-    changes, claims, cleanup, clicks, copied, copy, counters, edit, health, hits, hours, insert,
-    instances, keys, links, list, locks, members, migrate, places, quota, secrets, sessions,
-    sqlite, totals, users, workspaces,
+    changes, claims, cleanup, clicks, copied, copy, counters, disable, edit, health, hits, hours,
+    insert, instances, keys, links, list, locks, members, migrate, places, quota, reports, secrets,
+    sessions, sqlite, totals, users, workspaces,
 };
 
 const ALL: &[&[(&str, Sql)]] = &[
@@ -21,6 +21,7 @@ const ALL: &[&[(&str, Sql)]] = &[
     copied::STATEMENTS,
     copy::STATEMENTS,
     counters::STATEMENTS,
+    disable::STATEMENTS,
     edit::STATEMENTS,
     health::STATEMENTS,
     hits::STATEMENTS,
@@ -34,6 +35,7 @@ const ALL: &[&[(&str, Sql)]] = &[
     members::STATEMENTS,
     places::STATEMENTS,
     quota::STATEMENTS,
+    reports::STATEMENTS,
     secrets::STATEMENTS,
     sessions::STATEMENTS,
     totals::STATEMENTS,

@@ -4,7 +4,7 @@ use crate::account::{Email, UserId};
 use crate::clock::Timestamp;
 use crate::store::driver::{Outcome, Step, statements};
 use crate::store::value::{Row, Value};
-use crate::store::{Error, Store};
+use crate::store::{Error, NewChange, Store, changes};
 
 /// The columns that [`read_user`] reads, of `users u`, from the first one on.
 macro_rules! user_columns {
@@ -103,8 +103,9 @@ impl Store {
         &self,
         user: &User,
         invite: Option<&[u8; 32]>,
+        change: &NewChange,
     ) -> Result<Registered, Error> {
-        let mut steps = Vec::with_capacity(2);
+        let mut steps = Vec::with_capacity(3);
         if let Some(hash) = invite {
             let email = Value::text(user.email.as_str());
             let params = [user.created_at.into(), Value::blob(hash), email];
@@ -120,6 +121,7 @@ impl Store {
             user.created_at.into(),
         ];
         steps.push(Step::new(INSERT, params).or_undo());
+        steps.push(changes::step(change));
         Ok(match self.db.batch(steps).await? {
             Outcome::Done(_) => Registered::Done,
             Outcome::Undone(missed) if invite.is_some() && missed.contains(&0) => {
@@ -148,9 +150,10 @@ impl Store {
         id: UserId,
         hash: &str,
         now: Timestamp,
+        change: &NewChange,
     ) -> Result<Option<i64>, Error> {
         let params = [Value::text(hash), now.into(), Value::Int(id.0)];
-        let rows = self.db.write(Step::new(SET_PASSWORD, params)).await?;
+        let rows = self.write_noted(Step::new(SET_PASSWORD, params), change).await?;
         rows.first().map(|row| row.int(0)).transpose()
     }
 
@@ -166,14 +169,22 @@ impl Store {
         id: UserId,
         disabled: bool,
         now: Timestamp,
+        change: &NewChange,
     ) -> Result<(), Error> {
         let sql = if disabled { DISABLE } else { ENABLE };
-        self.db.write(Step::new(sql, [now.into(), Value::Int(id.0)])).await.map(|_| ())
+        let step = Step::new(sql, [now.into(), Value::Int(id.0)]);
+        self.write_noted(step, change).await.map(|_| ())
     }
 
     /// Make a user an administrator of the server.
-    pub async fn grant_admin(&self, id: UserId, now: Timestamp) -> Result<(), Error> {
-        self.db.write(Step::new(GRANT_ADMIN, [now.into(), Value::Int(id.0)])).await.map(|_| ())
+    pub async fn grant_admin(
+        &self,
+        id: UserId,
+        now: Timestamp,
+        change: &NewChange,
+    ) -> Result<(), Error> {
+        let step = Step::new(GRANT_ADMIN, [now.into(), Value::Int(id.0)]);
+        self.write_noted(step, change).await.map(|_| ())
     }
 
     /// Whether anybody administers the server.
@@ -194,7 +205,7 @@ impl Store {
     }
 
     /// Delete an account with its keys and memberships; `false` when it is gone already.
-    pub async fn delete_user(&self, id: UserId) -> Result<bool, Error> {
+    pub async fn delete_user(&self, id: UserId, change: &NewChange) -> Result<bool, Error> {
         let of_user = |sql| Step::new(sql, [Value::Int(id.0)]);
         let steps = vec![
             of_user(DELETE_KEYS),
@@ -202,6 +213,7 @@ impl Store {
             of_user(DELETE_SESSIONS),
             of_user(DELETE_MONTHS),
             of_user(DELETE).or_undo(),
+            changes::step(change),
         ];
         Ok(matches!(self.db.batch(steps).await?, Outcome::Done(_)))
     }

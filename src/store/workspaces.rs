@@ -6,7 +6,7 @@ use crate::code::WorkspaceId;
 use crate::link::Strategy;
 use crate::store::driver::{Outcome, Step, statements};
 use crate::store::value::{Row, Value};
-use crate::store::{Error, Store, members};
+use crate::store::{Error, NewChange, Store, changes, members};
 
 statements! {
     /// A deleted workspace comes back under its old name: its tombstones still guard its codes.
@@ -37,6 +37,15 @@ statements! {
     INSERT_HOST = "insert into hosts (host, workspace, created_at) values ($1, $2, $3)
                    on conflict (host) do nothing returning host";
     DELETE_HOST = "delete from hosts where host = $1 and workspace = $2 returning host";
+    /// Who gave a host up last, so that nobody else gets it at once.
+    RELEASE_HOST = "insert into released_hosts (host, workspace, released_at) values ($1, $2, $3)
+        on conflict (host) do update set workspace = excluded.workspace,
+            released_at = excluded.released_at";
+    RELEASE_HOSTS = "insert into released_hosts (host, workspace, released_at)
+        select host, workspace, cast($1 as bigint) from hosts where workspace = $2
+        on conflict (host) do update set workspace = excluded.workspace,
+            released_at = excluded.released_at";
+    FIND_RELEASED = "select workspace, released_at from released_hosts where host = $1";
     LIST_HOSTS = "select host, workspace, created_at from hosts where workspace = $1
                   order by created_at, host limit $2";
     ALL_HOSTS = "select host, workspace, created_at from hosts where host > $1
@@ -79,17 +88,22 @@ impl Store {
         Ok(!self.db.write(step).await?.is_empty())
     }
 
-    /// Make a workspace that `admin` administers; `false` when its name is or was taken.
+    /// Make a workspace that `admin` administers, and write it down; `false` when its name is, or with
+    /// an admin was, taken.
     pub async fn insert_workspace_of(
         &self,
         workspace: &Workspace,
-        admin: UserId,
+        admin: Option<UserId>,
+        change: &NewChange,
     ) -> Result<bool, Error> {
         let now = workspace.created_at;
-        let steps = vec![
-            Step::new(INSERT_NEW, insert_params(workspace)).or_undo(),
-            members::insert_step(&workspace.id, admin, Role::Admin, now),
-        ];
+        // Where nobody has an account, a deleted one may come back: all links are everybody's.
+        let insert = if admin.is_some() { INSERT_NEW } else { INSERT };
+        let mut steps = vec![Step::new(insert, insert_params(workspace)).or_undo()];
+        steps.extend(
+            admin.map(|admin| members::insert_step(&workspace.id, admin, Role::Admin, now)),
+        );
+        steps.push(changes::step(change));
         Ok(matches!(self.db.batch(steps).await?, Outcome::Done(_)))
     }
 
@@ -106,37 +120,72 @@ impl Store {
     }
 
     /// Change a workspace; `false` when there is none of that name.
-    pub async fn update_workspace(&self, workspace: &Workspace) -> Result<bool, Error> {
+    pub async fn update_workspace(
+        &self,
+        workspace: &Workspace,
+        change: &NewChange,
+    ) -> Result<bool, Error> {
         let params = [
             Value::text(workspace.strategy.as_str()),
             workspace.hit_limit.into(),
             workspace.updated_at.into(),
             Value::text(workspace.id.as_str()),
         ];
-        Ok(!self.db.write(Step::new(UPDATE, params)).await?.is_empty())
+        Ok(!self.write_noted(Step::new(UPDATE, params), change).await?.is_empty())
     }
 
     /// Remove a workspace whose links are all deleted; `false` when there is none such.
-    pub async fn delete_workspace(&self, id: &WorkspaceId, now: Timestamp) -> Result<bool, Error> {
+    pub async fn delete_workspace(
+        &self,
+        id: &WorkspaceId,
+        now: Timestamp,
+        change: &NewChange,
+    ) -> Result<bool, Error> {
         let steps = vec![
             Step::new(DELETE, [now.into(), Value::text(id.as_str())]).or_undo(),
+            Step::new(RELEASE_HOSTS, [now.into(), Value::text(id.as_str())]),
             Step::new(DELETE_HOSTS, [Value::text(id.as_str())]),
             Step::new(DELETE_MEMBERS, [Value::text(id.as_str())]),
+            changes::step(change),
         ];
         Ok(matches!(self.db.batch(steps).await?, Outcome::Done(_)))
     }
 
     /// Give a host to a workspace; `false` when somebody has it.
     pub async fn insert_host(&self, host: &Host) -> Result<bool, Error> {
-        let params =
-            [Value::text(&host.host), Value::text(host.workspace.as_str()), host.created_at.into()];
-        Ok(!self.db.write(Step::new(INSERT_HOST, params)).await?.is_empty())
+        Ok(!self.db.write(host_step(host)).await?.is_empty())
     }
 
     /// Take a host from a workspace; `false` when it does not have it.
-    pub async fn delete_host(&self, host: &str, workspace: &WorkspaceId) -> Result<bool, Error> {
+    pub async fn delete_host(
+        &self,
+        host: &str,
+        workspace: &WorkspaceId,
+        now: Timestamp,
+        change: &NewChange,
+    ) -> Result<bool, Error> {
         let params = [Value::text(host), Value::text(workspace.as_str())];
-        Ok(!self.db.write(Step::new(DELETE_HOST, params)).await?.is_empty())
+        let release = [Value::text(host), Value::text(workspace.as_str()), now.into()];
+        let steps = vec![
+            Step::new(DELETE_HOST, params).or_undo(),
+            Step::new(RELEASE_HOST, release),
+            changes::step(change),
+        ];
+        Ok(matches!(self.db.batch(steps).await?, Outcome::Done(_)))
+    }
+
+    /// The workspace that gave up a host last, and when.
+    pub async fn find_released_host(
+        &self,
+        host: &str,
+    ) -> Result<Option<(WorkspaceId, Timestamp)>, Error> {
+        let row = self.db.find(FIND_RELEASED, &[Value::text(host)]).await?;
+        row.map(|row| Ok((read_id(row.text(0)?)?, row.time(1)?))).transpose()
+    }
+
+    /// Give a host to a workspace and write it down; `false` when somebody has it.
+    pub async fn take_host(&self, host: &Host, change: &NewChange) -> Result<bool, Error> {
+        Ok(!self.write_noted(host_step(host), change).await?.is_empty())
     }
 
     /// The hosts of a workspace, oldest first.
@@ -150,6 +199,12 @@ impl Store {
         let rows = self.db.list(ALL_HOSTS, vec![Value::text(after), Value::Int(most)]).await?;
         rows.iter().map(read_host).collect()
     }
+}
+
+fn host_step(host: &Host) -> Step {
+    let params =
+        [Value::text(&host.host), Value::text(host.workspace.as_str()), host.created_at.into()];
+    Step::new(INSERT_HOST, params)
 }
 
 fn insert_params(workspace: &Workspace) -> [Value<'_>; 4] {

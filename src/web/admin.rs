@@ -139,6 +139,7 @@ pub(super) async fn users(
     form: Form,
 ) -> Result<Response, Failure> {
     let disabled = form.text("action") == "disable";
-    app.set_user_disabled(&visitor.caller, form.text("email"), disabled).await?;
+    let with_links = form.text("links") == "on";
+    app.set_user_disabled(&visitor.caller, form.text("email"), disabled, with_links).await?;
     Ok(Redirect::to("/app/admin#users").into_response())
 }

@@ -110,6 +110,7 @@ pub(super) fn explain(words: &Words, code: &str, detail: &str) -> String {
         "url-scheme-missing" | "url-scheme-not-allowed" => trouble.url_scheme,
         "url-host-empty" | "url-host-invalid" => trouble.url_host,
         "url-self-reference" => trouble.url_own,
+        "report-unknown" => words.abuse.report_unknown,
         "url-blocked" => trouble.url_blocked,
         "url-userinfo-not-allowed" => trouble.url_userinfo,
         "url-too-long" => trouble.url_too_long,

@@ -17,7 +17,7 @@ use crate::app::App;
 use crate::problem::Problem;
 use crate::web::failure::{self, Failure};
 use crate::web::preview::HostOfRequest;
-use crate::web::{assets, page};
+use crate::web::{assets, page, report};
 
 const SEC_FETCH_SITE: HeaderName = HeaderName::from_static("sec-fetch-site");
 
@@ -25,7 +25,7 @@ const SEC_FETCH_SITE: HeaderName = HeaderName::from_static("sec-fetch-site");
 pub async fn guard(State(app): State<Arc<App>>, request: Request, next: Next) -> Response {
     let headers = request.headers().clone();
     let host = request.extensions().get::<HostOfRequest>().map_or("", |host| host.0.as_str());
-    let everywhere = [assets::FOLDER, "/robots.txt", "/api/"];
+    let everywhere = [assets::FOLDER, report::PATH, "/robots.txt", "/api/"];
     let everywhere = everywhere.iter().any(|start| request.uri().path().starts_with(start));
     if !everywhere && app.workspace_of_host(host).is_some() {
         return page::nothing(&headers);

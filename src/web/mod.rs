@@ -4,6 +4,7 @@
 mod account;
 mod admin;
 mod assets;
+mod audit;
 mod claim;
 mod cookies;
 mod docs;
@@ -16,6 +17,7 @@ mod keys;
 mod links;
 mod page;
 mod preview;
+mod report;
 mod sign;
 mod visitor;
 mod words;
@@ -53,6 +55,9 @@ pub fn pages(api: &OpenApi) -> Vec<(&'static str, MethodRouter<Arc<App>>)> {
         ("/app/keys/revoke", post(keys::revoke)),
         ("/app/admin", get(admin::admin)),
         ("/app/admin/users", post(admin::users)),
+        (report::PATH, get(report::form_page).post(report::report)),
+        ("/app/admin/reports", get(report::queue).post(report::settle)),
+        ("/app/admin/audit", get(audit::audit)),
         ("/app/workspaces", get(workspaces::workspaces).post(workspaces::create)),
         ("/api/docs", get(docs::page(api))),
         ("/api/openapi.json", get(docs::openapi(api))),
@@ -63,7 +68,7 @@ pub fn pages(api: &OpenApi) -> Vec<(&'static str, MethodRouter<Arc<App>>)> {
 
 /// The pages of a workspace and its links.
 fn workspace_pages() -> Vec<(&'static str, MethodRouter<Arc<App>>)> {
-    use links::{bulk, create, edit, export, list, many, picture, show};
+    use links::{bulk, create, disable, edit, export, list, many, picture, show};
     vec![
         ("/app/w/{workspace}", get(list::list)),
         ("/app/w/{workspace}/new", get(create::page).post(create::create)),
@@ -76,6 +81,8 @@ fn workspace_pages() -> Vec<(&'static str, MethodRouter<Arc<App>>)> {
         ("/app/w/{workspace}/l/{code}/edit", get(edit::page).post(edit::edit)),
         ("/app/w/{workspace}/l/{code}/delete", post(edit::delete)),
         ("/app/w/{workspace}/l/{code}/restore", post(edit::restore)),
+        ("/app/w/{workspace}/l/{code}/disable", post(disable::disable)),
+        ("/app/w/{workspace}/l/{code}/enable", post(disable::enable)),
         ("/app/w/{workspace}/l/{code}/qr", get(picture::picture)),
         ("/app/w/{workspace}/settings", get(workspace::settings).post(workspace::change)),
         ("/app/w/{workspace}/members", post(workspace::add_member)),

@@ -14,6 +14,7 @@ use crate::link::Status;
 use crate::problem::Problem;
 use crate::web::failure::{self, Failure};
 use crate::web::page::{self, Page};
+use crate::web::report;
 use crate::web::visitor::language;
 
 #[derive(Template)]
@@ -21,10 +22,13 @@ use crate::web::visitor::language;
 struct Preview<'a> {
     page: Page,
     short_url: &'a str,
-    target: &'a str,
+    target: String,
+    is_lookalike: bool,
     title: Option<&'a str>,
     created: String,
     created_at: String,
+    /// Where to report it.
+    report: String,
     /// Why it leads nowhere, if it does not.
     dead: Option<&'static str>,
 }
@@ -70,10 +74,16 @@ fn preview(shown: &ShownLink, headers: &HeaderMap) -> Response {
     let preview = Preview {
         page: Page::bare(words),
         short_url: &shown.short_url,
-        target: &shown.link.target,
+        target: shown.visible_target(),
+        is_lookalike: shown.is_lookalike,
         title: shown.link.title.as_deref(),
         created: page::time(shown.link.created_at),
         created_at: shown.link.created_at.to_rfc3339(),
+        report: {
+            let address: String =
+                url::form_urlencoded::byte_serialize(shown.short_url.as_bytes()).collect();
+            format!("{}?link={address}", report::PATH)
+        },
         dead,
     };
     let status = if dead.is_some() { StatusCode::GONE } else { StatusCode::OK };

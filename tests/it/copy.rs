@@ -5,8 +5,10 @@ use std::path::Path;
 use kurz::clock::{Stopwatch, Timestamp};
 use kurz::code::{Code, WorkspaceId};
 use kurz::config::{Config, Overrides, StoreConfig};
-use kurz::link::{Hour, LinkId, Strategy, Tally};
-use kurz::store::{Host, Inserted, LinkEdit, NewChange, NewLink, Progress, Store, Turn, Workspace};
+use kurz::link::{Hour, LinkId, Made, Strategy, Tally};
+use kurz::store::{
+    Host, Inserted, LinkEdit, NewChange, NewLink, Progress, Store, Subject, Turn, Workspace,
+};
 use tempfile::TempDir;
 
 use crate::harness::postgres::{Database, connect};
@@ -77,6 +79,7 @@ fn link(id: i64) -> NewLink {
         wants_main: number % 2 == 0,
         owner: None,
         claim_hash: None,
+        made: Made { key: None, client: Some("192.0.2.1".to_owned()) },
         revive: false,
     }
 }
@@ -236,7 +239,8 @@ async fn change(store: &Store, id: i64) {
 /// What is written down about a change.
 fn note(id: i64, action: &'static str, at: Timestamp) -> NewChange {
     let detail = "{}".to_owned();
-    NewChange { id, at, user: None, key: None, action, detail, client: None }
+    let subject = Subject::link(LinkId(id % 1_000_000));
+    NewChange { id, at, user: None, key: None, action, subject, detail, client: None }
 }
 
 #[tokio::test]

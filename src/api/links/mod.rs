@@ -4,6 +4,7 @@ pub(crate) mod bulk;
 pub(crate) mod claim;
 pub(crate) mod create;
 pub(crate) mod delete;
+pub(crate) mod disable;
 pub(crate) mod edit;
 pub(crate) mod list;
 pub(crate) mod qr;

@@ -61,6 +61,9 @@ pub(crate) struct LinkBody {
     /// The canonical form of the target: the key for "same URL".
     #[schema(format = "uri")]
     normalized_url: String,
+    /// Whether the target's host may be taken for another: show `normalized_url` then, which has it in
+    /// punycode.
+    idn_suspicious: bool,
     /// How its code was made.
     strategy: StrategyName,
     /// `PERMANENT`, or `TEMPORARY` for a link without an owner.
@@ -73,6 +76,10 @@ pub(crate) struct LinkBody {
     /// or `other`; `account` with its owner's account; `blocked` by the block list.
     #[schema(pattern = "^(abuse|malware|phishing|legal|other|account|blocked)$")]
     disabled_reason: Option<&'static str>,
+    /// Since when it is disabled, unless the block list does that.
+    disabled_at: Option<Time>,
+    /// What whoever disabled it says about that.
+    disabled_note: Option<String>,
     /// A name for people.
     title: Option<String>,
     /// Words to find it by.
@@ -114,10 +121,13 @@ impl From<ShownLink> for LinkBody {
             short_url: shown.short_url,
             original_url: link.target,
             normalized_url,
+            idn_suspicious: shown.is_lookalike,
             strategy: link.strategy.into(),
             link_type: if link.is_temporary { "TEMPORARY" } else { "PERMANENT" },
             status: shown.status.as_str(),
             disabled_reason: shown.withheld.map(Reason::as_str),
+            disabled_at: link.disabled.as_ref().map(|disabled| disabled.at.into()),
+            disabled_note: link.disabled.and_then(|disabled| disabled.note),
             title: link.title,
             tags: link.tags,
             created_at: link.created_at.into(),

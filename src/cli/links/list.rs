@@ -35,7 +35,7 @@ pub(super) struct Args {
     #[arg(long, value_name = "TEXT")]
     search: Option<String>,
     /// Only those; without it, all but the deleted ones
-    #[arg(long, ignore_case = true, value_parser = ["ACTIVE", "EXPIRED", "DELETED"])]
+    #[arg(long, ignore_case = true, value_parser = ["ACTIVE", "EXPIRED", "DELETED", "DISABLED"])]
     status: Option<String>,
     /// A tag that they carry
     #[arg(long, value_name = "T")]

@@ -1,6 +1,7 @@
 //! `kurz links`: find and change the links of a server, one subcommand a file.
 
 mod delete;
+mod disable;
 mod edit;
 mod list;
 mod restore;
@@ -18,7 +19,7 @@ Examples:
 
 KURZ_URL names the server (http://127.0.0.1:8080 if it is not set), KURZ_API_KEY the key to show.";
 
-/// Find, show, change, delete and restore links
+/// Find, show, change, delete, restore, disable and enable links
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct Args {
@@ -33,6 +34,8 @@ enum Command {
     Edit(edit::Args),
     Delete(delete::Args),
     Restore(restore::Args),
+    Disable(disable::DisableArgs),
+    Enable(disable::EnableArgs),
 }
 
 pub(super) fn run(args: &Args) -> Result<(), Failure> {
@@ -42,5 +45,7 @@ pub(super) fn run(args: &Args) -> Result<(), Failure> {
         Command::Edit(args) => edit::run(args),
         Command::Delete(args) => delete::run(args),
         Command::Restore(args) => restore::run(args),
+        Command::Disable(args) => disable::disable(args),
+        Command::Enable(args) => disable::enable(args),
     }
 }

@@ -187,7 +187,7 @@ fn row(shown: &ShownLink, place: &Place, words: &Words) -> Row {
         page: place.link(link.code.as_str()),
         short: short.to_owned(),
         short_url: shown.short_url.clone(),
-        target: link.target.clone(),
+        target: shown.visible_target(),
         title: link.title.clone(),
         tags: link.tags.iter().map(|tag| (tag.clone(), place.tagged(tag))).collect(),
         clicks: page::number(link.redirect_count),

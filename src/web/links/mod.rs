@@ -3,6 +3,7 @@
 pub(super) mod bulk;
 pub(super) mod chart;
 pub(super) mod create;
+pub(super) mod disable;
 pub(super) mod edit;
 pub(super) mod export;
 pub(super) mod list;

@@ -11,11 +11,12 @@ use crate::app::{App, LinkChange, LinkTraffic, ShownLink, Span};
 use crate::clock::Timestamp;
 use crate::code::{Canonical, canonicalise};
 use crate::link::qr::Look;
-use crate::link::{Link, Month, Strategy};
+use crate::link::{Link, Month, Reason, Strategy};
 use crate::web::failure::Failure;
 use crate::web::form::Form;
 use crate::web::links::Place;
 use crate::web::links::chart::Chart;
+use crate::web::links::disable;
 use crate::web::links::picture::read_look;
 use crate::web::page::{self, Note, Page};
 use crate::web::visitor::Member;
@@ -35,6 +36,14 @@ struct LinkPage {
     canonical: String,
     strategy: &'static str,
     status: &'static str,
+    /// Whether the target's host may be taken for another.
+    is_lookalike: bool,
+    /// Why it does not redirect, and what was said about it.
+    withheld: Option<&'static str>,
+    disabled_since: Option<String>,
+    disabled_note: Option<String>,
+    /// Reasons that an administrator can choose: name and words.
+    reasons: Vec<(&'static str, &'static str)>,
     tags: Vec<(String, String)>,
     created: String,
     changed: String,
@@ -103,7 +112,17 @@ struct Drawn {
 
 fn link_page(page: Page, place: Place, shown: ShownLink, now: Timestamp, drawn: Drawn) -> LinkPage {
     let words = page.words;
-    let ShownLink { link, short_url, status, hit_limit: limit, hits_this_month: hits, .. } = shown;
+    let (target, is_lookalike) = (shown.visible_target(), shown.is_lookalike);
+    let ShownLink {
+        link,
+        short_url,
+        status,
+        withheld,
+        hit_limit: limit,
+        hits_this_month: hits,
+        ..
+    } = shown;
+    let named = |reason: Reason| (reason.as_str(), disable::reason(words, reason));
     let canonical = canonicalise(&link.target);
     LinkPage {
         base: place.link(link.code.as_str()),
@@ -129,7 +148,12 @@ fn link_page(page: Page, place: Place, shown: ShownLink, now: Timestamp, drawn: 
         limit_high: limit.saturating_mul(9) / 10,
         left: fill(words.link.quota_left, page::number((limit - hits).max(0))),
         resets: page::time(Month::of(now).end()),
-        target: link.target,
+        withheld: withheld.map(|reason| disable::reason(words, reason)),
+        disabled_since: link.disabled.as_ref().map(|disabled| page::time(disabled.at)),
+        disabled_note: link.disabled.and_then(|disabled| disabled.note),
+        reasons: Reason::CHOICES.map(named).to_vec(),
+        target,
+        is_lookalike,
         chart: drawn.chart,
         look: drawn.look,
         history: drawn.history,
@@ -189,6 +213,9 @@ fn entry(change: LinkChange, words: &Words) -> Entry {
         "edited" => link.edited,
         "deleted" => link.deleted,
         "restored" => link.restored,
+        "claimed" => link.claimed,
+        "disabled" => link.disabled,
+        "enabled" => link.enabled,
         other => other,
     };
     let fields = change.detail.fields.iter().map(|field| match field.as_str() {

@@ -40,6 +40,9 @@ super::words! {
         edited: "changed", "geändert", "cambiado";
         deleted: "deleted", "gelöscht", "eliminado";
         restored: "restored", "wiederhergestellt", "restaurado";
+        claimed: "claimed", "übernommen", "reclamado";
+        disabled: "disabled", "gesperrt", "desactivado";
+        enabled: "enabled", "freigegeben", "activado";
         made: "made", "angelegt", "creado";
         somebody: "somebody", "jemand", "alguien";
         with_key: "with a key", "mit einem Schlüssel", "con una clave";

@@ -3,6 +3,7 @@
 //!
 //! A language is added as a column here and a choice in [`Language`]; nothing else knows them.
 
+mod abuse;
 mod account;
 mod admin;
 mod front;
@@ -12,6 +13,7 @@ mod site;
 mod trouble;
 mod workspace;
 
+pub(super) use abuse::Abuse;
 pub(super) use account::Account;
 pub(super) use admin::Admin;
 pub(super) use front::Front;
@@ -61,6 +63,7 @@ pub(super) struct Words {
     pub(super) link: LinkWords,
     pub(super) workspace: Workspace,
     pub(super) admin: Admin,
+    pub(super) abuse: Abuse,
     pub(super) trouble: Trouble,
 }
 
@@ -75,6 +78,7 @@ macro_rules! language {
             link: LinkWords::$column,
             workspace: Workspace::$column,
             admin: Admin::$column,
+            abuse: Abuse::$column,
             trouble: Trouble::$column,
         }
     };
@@ -162,6 +166,10 @@ impl Words {
         &self.workspace
     }
 
+    pub(super) const fn abuse(&self) -> &Abuse {
+        &self.abuse
+    }
+
     pub(super) const fn admin(&self) -> &Admin {
         &self.admin
     }
@@ -197,6 +205,7 @@ mod tests {
     #[test]
     fn every_language_says_everything_and_leaves_the_same_gaps() {
         let tables = [
+            abuse::TABLE,
             account::TABLE,
             admin::TABLE,
             front::TABLE,

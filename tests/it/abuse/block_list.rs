@@ -117,8 +117,8 @@ async fn a17_a_server_does_not_start_with_a_list_that_cannot_be_read() {
     for args in [&["serve"][..], &["doctor"]] {
         let output = run(args);
         assert!(!output.status.success());
-        let said = String::from_utf8_lossy(&output.stdout).into_owned()
-            + &String::from_utf8_lossy(&output.stderr);
+        let said = [output.stdout, output.stderr].concat();
+        let said = String::from_utf8_lossy(&said);
         assert!(said.contains("line 2 is `bad example`"), "{said}");
         assert!(said.contains("KURZ_BLOCKLIST"), "{said}");
     }

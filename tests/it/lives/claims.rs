@@ -121,7 +121,7 @@ async fn claim_all(bench: &Bench, user: UserId) -> Vec<(i64, i64)> {
     let all: Vec<Claim> = (0..LINKS).map(|at| claim((start + at) % LINKS)).collect();
     for part in all.chunks(PART) {
         let taken = loop {
-            match bench.store.claim_links(user, part, bench.now()).await {
+            match bench.store.claim_links(user, part, bench.now(), &[]).await {
                 // Nothing was sent yet: a client is told to try again, and does.
                 Err(Error::Unavailable(text)) if text.contains("waiting for a slot") => {}
                 other => break other.unwrap(),
@@ -138,7 +138,7 @@ async fn a_token_works_once_and_only_for_its_link(kind: Kind) {
     let claim_as = |user, claims: Vec<Claim>| {
         let (store, now) = (&bench.store, bench.now());
         async move {
-            let taken = store.claim_links(UserId(user), &claims, now).await.unwrap();
+            let taken = store.claim_links(UserId(user), &claims, now, &[]).await.unwrap();
             taken.into_iter().map(|link| link.map(|link| link.0)).collect::<Vec<_>>()
         }
     };

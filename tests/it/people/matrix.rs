@@ -41,6 +41,8 @@ const TEAM_WRITE: [u16; 4] = [200, 403, 404, 401];
 const OWN: [u16; 4] = [200, 403, 403, 401];
 /// What takes an administrator of the server.
 const NOBODY: [u16; 4] = [403, 403, 403, 401];
+/// The same, where others do not even learn that it is there.
+const HIDDEN: [u16; 4] = [404, 404, 404, 401];
 
 /// The same with another status for success.
 const fn with(success: u16, mut row: [u16; 4]) -> [u16; 4] {
@@ -103,6 +105,14 @@ const ROWS: &[Row] = &[
     ("POST", "/api/v1/keys", "", r#"{"scopes":["read"]}"#, with(201, TO_USERS)),
     ("GET", "/api/v1/keys", "", "", TO_USERS),
     ("DELETE", "/api/v1/keys/{id}", "", "", [204, 404, 404, 401]),
+    ("POST", "/api/v1/workspaces/{workspace}/links/{code}/disable", "team", r#"{"reason":"abuse"}"#, HIDDEN),
+    ("POST", "/api/v1/workspaces/{workspace}/links/{code}/enable", "team", "", HIDDEN),
+    ("POST", "/api/v1/workspaces/{workspace}/links/{code}/reports/dismiss", "main", "", HIDDEN),
+    ("GET", "/api/v1/admin/audit", "", "", HIDDEN),
+    ("GET", "/api/v1/admin/reports", "", "", HIDDEN),
+    ("GET", "/api/v1/admin/users", "", "", HIDDEN),
+    ("POST", "/api/v1/admin/users/{email}/disable", "", "{}", HIDDEN),
+    ("POST", "/api/v1/admin/users/{email}/enable", "", "{}", HIDDEN),
     ("GET", "/api/v1/stats", "", "", TO_ALL),
     ("GET", "/healthz", "", "", TO_ALL),
     ("GET", "/readyz", "", "", TO_ALL),

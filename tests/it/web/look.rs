@@ -56,6 +56,14 @@ async fn furnished() -> (Stage, Http) {
     }
     let change = json!({ "original_url": "https://shop.example.com/sale/spring?utm_source=flyer" });
     http.patch("/api/v1/workspaces/main/links/spring", &change).await.expect(200);
+    let fake = json!({ "original_url": "https://аррӏе.com/", "custom_code": "fake" });
+    stage.link(&http, "main", &fake).await;
+    let report = [
+        ("address", "https://kurz.example/talk"),
+        ("reason", "phishing"),
+        ("words", "It asks for a password."),
+    ];
+    super::stage::post(&stage.visitor(), "/app/report", &report).await.expect(303);
     for _ in 0..30 {
         stage.http().get("/spring").await.expect(302);
     }
@@ -80,6 +88,8 @@ const PUBLIC: &[(&str, &str)] = &[
     ("register", "/register"),
     ("login", "/login"),
     ("preview", "/spring+"),
+    ("preview-lookalike", "/fake+"),
+    ("report", "/app/report?link=https://kurz.example/spring"),
     ("missing", "/app/nothing/here"),
     ("docs", "/api/docs"),
 ];
@@ -99,6 +109,9 @@ const INSIDE: &[(&str, &str)] = &[
     ("settings", "/app/w/acme/settings"),
     ("account", "/app/account"),
     ("admin", "/app/admin"),
+    ("link-disabled", "/app/w/main/l/fake"),
+    ("reports", "/app/admin/reports"),
+    ("audit", "/app/admin/audit"),
 ];
 
 /// Take the pictures of a page; what there is against it.
@@ -150,6 +163,9 @@ async fn every_page_is_fit_to_be_seen_in_both_schemes_and_on_a_phone() {
     browser.scheme("dark").await;
     browser.go("/app/w/main/l/spring").await;
     browser.small_picture("readme-link", 1230).await;
+    let reason = json!({ "reason": "phishing", "note": "Letters of another alphabet." });
+    let fake = "/api/v1/workspaces/main/links/fake/disable";
+    http.post(fake, &reason).await.expect(200);
     for (name, path) in INSIDE {
         browser.go(path).await;
         faults.push_str(&look(&browser, name).await);
@@ -172,12 +188,22 @@ async fn what_a_visitor_of_a_dead_link_sees_is_fit_to_be_seen() {
         json!({ "original_url": "https://example.com", "custom_code": "once", "hit_limit": 1 });
     stage.link(&http, "main", &once).await;
     stage.http().get("/once").await.expect(302);
+    stage.administrator("root").await;
+    let root = stage.log_in("root").await;
+    let bad = json!({ "original_url": "https://example.com", "custom_code": "bad" });
+    stage.link(&http, "main", &bad).await;
+    let reason = json!({ "reason": "malware" });
+    root.post("/api/v1/workspaces/main/links/bad/disable", &reason).await.expect(200);
     stage.pass(std::time::Duration::from_secs(61));
     let browser = Browser::open(&stage.base(), Screen::Desk).await;
     let mut faults = String::new();
-    for (name, path) in
-        [("404", "/no-such-code"), ("410", "/gone"), ("429", "/once"), ("410-preview", "/gone+")]
-    {
+    for (name, path) in [
+        ("404", "/no-such-code"),
+        ("410", "/gone"),
+        ("429", "/once"),
+        ("410-preview", "/gone+"),
+        ("410-disabled", "/bad"),
+    ] {
         browser.go(path).await;
         faults.push_str(&look(&browser, name).await);
     }

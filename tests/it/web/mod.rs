@@ -1,6 +1,7 @@
 //! The pages: over HTTP where that is enough, in a real Chromium where it is about what people see
 //! and do. `./scripts/test` brings Chromium, its driver and axe-core.
 
+mod abuse;
 mod account;
 mod browser;
 mod front;

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use kurz::account::Email;
 use kurz::app::people::{NewUser, People};
-use kurz::app::{COST, Passwords};
+use kurz::app::{Actor, COST, Passwords};
 use kurz::clock::Clock;
 use kurz::config::{Config, Overrides};
 use kurz::entropy::Entropy;
@@ -111,7 +111,7 @@ impl Stage {
             is_admin: true,
             invite: None,
         };
-        people.add(new).await.unwrap();
+        people.add(new, &Actor::operator()).await.unwrap();
     }
 
     /// Make a link over the API; its JSON.

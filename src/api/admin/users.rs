@@ -1,0 +1,117 @@
+//! `…/admin/users`: the accounts of the server, and who of them may sign in.
+
+use std::sync::Arc;
+
+use axum::extract::State;
+use http::StatusCode;
+use serde::{Deserialize, Serialize};
+use utoipa::{IntoParams, ToSchema};
+
+use crate::api::identity::Identified;
+use crate::api::input::{Json, Names, Params};
+use crate::api::time::Time;
+use crate::app::{App, User};
+use crate::problem::{Problem, Problems};
+
+/// Which accounts.
+#[derive(Debug, Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub(crate) struct UserParams {
+    /// Go on where the last page ended: its `next_cursor`.
+    cursor: Option<String>,
+}
+
+/// An account.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct UserBody {
+    /// Its number.
+    id: i64,
+    /// Its address.
+    email: String,
+    /// What its owner is called; may be empty.
+    name: String,
+    /// Whether it administers the server.
+    is_admin: bool,
+    /// When it was made.
+    created_at: Time,
+    /// Since when it may not sign in.
+    disabled_at: Option<Time>,
+}
+
+impl From<User> for UserBody {
+    fn from(user: User) -> Self {
+        Self {
+            id: user.id.0,
+            email: user.email.to_string(),
+            name: user.name,
+            is_admin: user.admin_at.is_some(),
+            created_at: user.created_at.into(),
+            disabled_at: user.disabled_at.map(Time::from),
+        }
+    }
+}
+
+/// A page of accounts.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct UserList {
+    users: Vec<UserBody>,
+    /// What to send as `cursor` for the next page; null on the last.
+    next_cursor: Option<String>,
+}
+
+/// What becomes of the links that somebody made.
+#[derive(Debug, Default, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct LinksBody {
+    /// Whether their links, in `main` and in their workspaces, are disabled or enabled as well.
+    #[serde(default)]
+    links: bool,
+}
+
+/// List the accounts, by address. Takes an administrator of the server.
+#[utoipa::path(get, path = "/api/v1/admin/users", tag = "administration",
+    operation_id = "list_users", params(UserParams),
+    responses((status = 200, description = "A page of accounts.", body = UserList), Problems))]
+pub(crate) async fn list(
+    State(app): State<Arc<App>>,
+    Identified(caller): Identified,
+    Params(params): Params<UserParams>,
+) -> Result<axum::Json<UserList>, Problem> {
+    let page = app.list_users(&caller, params.cursor.as_deref().unwrap_or_default()).await?;
+    let users = page.users.into_iter().map(UserBody::from).collect();
+    Ok(axum::Json(UserList { users, next_cursor: page.next }))
+}
+
+/// Disable an account: its sign-ins, tokens and keys are no good. Takes an administrator of the server;
+/// those cannot be disabled here.
+#[utoipa::path(post, path = "/api/v1/admin/users/{email}/disable", tag = "administration",
+    operation_id = "disable_user",
+    params(("email" = String, Path, description = "The account's address.")),
+    request_body = LinksBody,
+    responses((status = 204, description = "Disabled."), Problems))]
+pub(crate) async fn disable(
+    State(app): State<Arc<App>>,
+    Identified(caller): Identified,
+    Names(email): Names<String>,
+    Json(body): Json<LinksBody>,
+) -> Result<StatusCode, Problem> {
+    app.set_user_disabled(&caller, &email, true, body.links).await?;
+    Ok(StatusCode::NO_CONTENT)
+}
+
+/// Enable a disabled account. Takes an administrator of the server.
+#[utoipa::path(post, path = "/api/v1/admin/users/{email}/enable", tag = "administration",
+    operation_id = "enable_user",
+    params(("email" = String, Path, description = "The account's address.")),
+    request_body = LinksBody,
+    responses((status = 204, description = "Enabled."), Problems))]
+pub(crate) async fn enable(
+    State(app): State<Arc<App>>,
+    Identified(caller): Identified,
+    Names(email): Names<String>,
+    Json(body): Json<LinksBody>,
+) -> Result<StatusCode, Problem> {
+    app.set_user_disabled(&caller, &email, false, body.links).await?;
+    Ok(StatusCode::NO_CONTENT)
+}

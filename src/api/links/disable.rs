@@ -1,0 +1,72 @@
+//! `POST …/links/{code}/disable` and `…/enable`: for those who administer the server.
+
+use std::sync::Arc;
+
+use axum::extract::State;
+use http::StatusCode;
+use serde::Deserialize;
+use utoipa::ToSchema;
+
+use crate::api::identity::Identified;
+use crate::api::input::{Json, Names};
+use crate::api::links::LinkBody;
+use crate::app::App;
+use crate::problem::{Problem, Problems};
+
+/// Why a link is disabled.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct DisableBody {
+    /// `abuse`, `malware`, `phishing`, `legal` or `other`: visitors see it.
+    #[schema(pattern = "^(abuse|malware|phishing|legal|other)$")]
+    reason: String,
+    /// More about it, for the link's owner.
+    #[schema(max_length = 500)]
+    note: Option<String>,
+}
+
+/// Disable a link: it answers 410 with the reason, and neither an edit nor making it again changes
+/// that. Takes an administrator of the server.
+#[utoipa::path(post, path = "/api/v1/workspaces/{workspace}/links/{code}/disable",
+    tag = "administration", operation_id = "disable_link",
+    params(
+        ("workspace" = String, Path, description = "The workspace's id."),
+        ("code" = String, Path, description = "The link's code."),
+    ),
+    request_body = DisableBody,
+    responses((status = 200, description = "The disabled link.", body = LinkBody), Problems))]
+pub(crate) async fn disable(
+    State(app): State<Arc<App>>,
+    Identified(caller): Identified,
+    Names((workspace, code)): Names<(String, String)>,
+    Json(body): Json<DisableBody>,
+) -> Result<axum::Json<LinkBody>, Problem> {
+    let workspace = App::workspace_id(&workspace)?;
+    let note = body.note.as_deref();
+    let link = app.disable_link(&caller, &workspace, &code, &body.reason, note).await?;
+    Ok(axum::Json(link.into()))
+}
+
+/// Enable a disabled link, also one that was purged meanwhile: its URL may have its link again then.
+/// Takes an administrator of the server.
+#[utoipa::path(post, path = "/api/v1/workspaces/{workspace}/links/{code}/enable",
+    tag = "administration", operation_id = "enable_link",
+    params(
+        ("workspace" = String, Path, description = "The workspace's id."),
+        ("code" = String, Path, description = "The link's code."),
+    ),
+    responses(
+        (status = 204, description = "Enabled."),
+        (status = 409, description = "The link is not disabled.", body = Problem,
+            content_type = "application/problem+json"),
+        Problems,
+    ))]
+pub(crate) async fn enable(
+    State(app): State<Arc<App>>,
+    Identified(caller): Identified,
+    Names((workspace, code)): Names<(String, String)>,
+) -> Result<StatusCode, Problem> {
+    let workspace = App::workspace_id(&workspace)?;
+    app.enable_link(&caller, &workspace, &code).await?;
+    Ok(StatusCode::NO_CONTENT)
+}

@@ -1,0 +1,74 @@
+//! Links that whoever runs the server disables, and lets go again.
+//!
+//! Invariant: nothing but these statements ends that a link is disabled: neither an edit, nor deleting
+//! and restoring it, nor its purge, nor asking for the same URL again.
+
+use crate::account::UserId;
+use crate::clock::Timestamp;
+use crate::link::{LinkId, Reason};
+use crate::store::driver::{Step, statements};
+use crate::store::value::{Row, Value};
+use crate::store::{Error, NewChange, Store, Touched};
+
+statements! {
+    DISABLE = "update links set disabled_at = $1, disabled_reason = $2, disabled_note = $3,
+            updated_at = $1, version = version + 1
+        where id = $4 and purged_at is null returning id";
+    /// Also a tombstone: its URL may have its link again.
+    ENABLE = "update links set disabled_at = null, disabled_reason = null, disabled_note = null,
+            updated_at = $1, version = version + 1
+        where id = $2 and disabled_at is not null returning id";
+    /// A part of the links that somebody made in one list; what it gave back is not given again.
+    DISABLE_OWN = "update links set disabled_at = $1, disabled_reason = 'account', updated_at = $1,
+            version = version + 1
+        where id in (select id from links where shelf = $2 and owner_id = $3
+            and disabled_at is null and purged_at is null limit $4)
+        returning workspace, code";
+    /// Those that were disabled with their owner's account, and not for themselves.
+    ENABLE_OWN = "update links set disabled_at = null, disabled_reason = null, updated_at = $1,
+            version = version + 1
+        where id in (select id from links where shelf = $2 and owner_id = $3
+            and disabled_reason = 'account' and purged_at is null limit $4)
+        returning workspace, code";
+}
+
+/// Links changed in one transaction.
+const PART: i64 = 500;
+
+impl Store {
+    /// Disable a link, or give another reason for it; `false` when it is purged.
+    pub async fn disable_link(
+        &self,
+        id: LinkId,
+        reason: Reason,
+        note: Option<&str>,
+        change: &NewChange,
+    ) -> Result<bool, Error> {
+        let params =
+            [change.at.into(), Value::text(reason.as_str()), note.into(), Value::Int(id.0)];
+        Ok(!self.write_noted(Step::new(DISABLE, params), change).await?.is_empty())
+    }
+
+    /// Let a disabled link go; `false` when it is not disabled.
+    pub async fn enable_link(&self, id: LinkId, change: &NewChange) -> Result<bool, Error> {
+        let params = [change.at.into(), Value::Int(id.0)];
+        Ok(!self.write_noted(Step::new(ENABLE, params), change).await?.is_empty())
+    }
+
+    /// Disable, or let go, some of the links that `owner` made in a list; where they are. Empty: none
+    /// is left.
+    pub async fn set_own_disabled(
+        &self,
+        shelf: &str,
+        owner: UserId,
+        disabled: bool,
+        now: Timestamp,
+    ) -> Result<Vec<Touched>, Error> {
+        let sql = if disabled { DISABLE_OWN } else { ENABLE_OWN };
+        let params = [now.into(), Value::text(shelf), Value::Int(owner.0), Value::Int(PART)];
+        let read = |row: &Row| {
+            Ok(Touched { workspace: row.text(0)?.to_owned(), code: row.text(1)?.to_owned() })
+        };
+        self.db.write(Step::new(sql, params)).await?.iter().map(read).collect()
+    }
+}

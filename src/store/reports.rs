@@ -1,0 +1,138 @@
+//! What visitors report about links, until somebody looks into it.
+//!
+//! Invariant: bounded. Of one link and one address there is one report, of one link and in all there
+//! are at most as many as the caller says; the rows of a link go when it is looked into, or purged.
+
+use crate::clock::Timestamp;
+use crate::link::LinkId;
+use crate::store::driver::{Step, statements};
+use crate::store::value::{Row, Value};
+use crate::store::{Error, Store};
+
+statements! {
+    /// No row back: enough is known, or the address has said it.
+    INSERT = "insert into reports (id, link_id, client, reason, words, at)
+        select cast($1 as bigint), cast($2 as bigint), cast($3 as text), cast($4 as text),
+            cast($5 as text), cast($6 as bigint)
+        where (select count(*) from reports where link_id = $2) < $7
+            and (select count(*) from reports) < $8
+        on conflict do nothing returning id";
+    COUNT = "select count(*) from reports";
+    /// The most reported first.
+    QUEUE = "select link_id, count(*), min(at), max(at) from reports group by link_id
+        order by count(*) desc, link_id limit $1";
+    OF_LINK = "select id, reason, words, at, client from reports where link_id = $1
+        order by id desc limit $2";
+    SETTLE = "delete from reports where link_id = $1 returning id";
+}
+
+/// A report to be kept.
+#[derive(Clone, Debug)]
+pub struct NewReport {
+    /// A number from [`Store::take_numbers`].
+    pub id: i64,
+    /// About which link.
+    pub link: LinkId,
+    /// From which address, where that is known.
+    pub client: Option<String>,
+    /// Why.
+    pub reason: &'static str,
+    /// In whose words.
+    pub words: String,
+    /// When.
+    pub at: Timestamp,
+}
+
+/// Most reports that are kept.
+#[derive(Clone, Copy, Debug)]
+pub struct ReportBounds {
+    /// Of one link.
+    pub of_link: i64,
+    /// In all.
+    pub in_all: i64,
+}
+
+/// What is open about a link.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Reported {
+    /// The link.
+    pub link: LinkId,
+    /// How many reports.
+    pub count: i64,
+    /// The first of them.
+    pub first_at: Timestamp,
+    /// The latest.
+    pub last_at: Timestamp,
+}
+
+/// A report.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Report {
+    /// Why.
+    pub reason: String,
+    /// What was said.
+    pub words: String,
+    /// When.
+    pub at: Timestamp,
+    /// From which address.
+    pub client: Option<String>,
+}
+
+impl Store {
+    /// Keep a report, unless enough is known; whether it was kept.
+    pub async fn insert_report(
+        &self,
+        report: &NewReport,
+        bounds: ReportBounds,
+    ) -> Result<bool, Error> {
+        let params = [
+            Value::Int(report.id),
+            Value::Int(report.link.0),
+            report.client.as_deref().into(),
+            Value::text(report.reason),
+            Value::text(&report.words),
+            report.at.into(),
+            Value::Int(bounds.of_link),
+            Value::Int(bounds.in_all),
+        ];
+        Ok(!self.db.write(Step::new(INSERT, params)).await?.is_empty())
+    }
+
+    /// How many reports are open.
+    pub async fn count_reports(&self) -> Result<i64, Error> {
+        let row = self.db.find(COUNT, &[]).await?;
+        row.map_or(Ok(0), |row| row.int(0))
+    }
+
+    /// The links that are reported, the most reported first.
+    pub async fn list_reported(&self, most: i64) -> Result<Vec<Reported>, Error> {
+        let read = |row: &Row| {
+            Ok(Reported {
+                link: LinkId(row.int(0)?),
+                count: row.int(1)?,
+                first_at: row.time(2)?,
+                last_at: row.time(3)?,
+            })
+        };
+        self.db.list(QUEUE, vec![Value::Int(most)]).await?.iter().map(read).collect()
+    }
+
+    /// The latest reports of a link.
+    pub async fn list_reports(&self, link: LinkId, most: i64) -> Result<Vec<Report>, Error> {
+        let read = |row: &Row| {
+            Ok(Report {
+                reason: row.text(1)?.to_owned(),
+                words: row.text(2)?.to_owned(),
+                at: row.time(3)?,
+                client: row.opt_text(4)?.map(str::to_owned),
+            })
+        };
+        let params = vec![Value::Int(link.0), Value::Int(most)];
+        self.db.list(OF_LINK, params).await?.iter().map(read).collect()
+    }
+
+    /// Drop the reports of a link, since they are looked into; how many there were.
+    pub async fn settle_reports(&self, link: LinkId) -> Result<usize, Error> {
+        Ok(self.db.write(Step::new(SETTLE, [Value::Int(link.0)])).await?.len())
+    }
+}
