@@ -243,6 +243,7 @@ impl App {
         if let Some(ledger) = self.parts.recorder.ledger() {
             ledger.give_back().await;
         }
+        self.parts.store.tidy().await;
         flushed
     }
 

@@ -17,7 +17,7 @@ The server may go on: the copy is the store as of one instant, checked and synce
 that exists is not overwritten. It holds the secrets of the store: keep it as safe.
 
 To restore: stop the server, move the store's file and those beside it that begin with its name
-(-wal, -shm) away, copy the backup to the store's name, and start the server.
+(-wal, -shm, .lock) away, copy the backup to the store's name, and start the server.
 
 A PostgreSQL store is backed up with pg_dump, or with `kurz copy` into an SQLite file.";
 

@@ -5,7 +5,7 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use super::rule::{Form, Rule, choice, number, span};
+use super::rule::{Form, Rule, bytes, choice, number, span};
 use super::setting::settings;
 use super::store_url::{self, StoreUrl};
 
@@ -27,6 +27,9 @@ settings! {
     pub struct StoreConfig {
         /// The database: an SQLite file for one instance, PostgreSQL for many.
         "store" => url: StoreUrl = store_url::rule().or("sqlite://kurz.db"),
+        /// Up to which size an SQLite file is checked page by page at each start; larger ones by
+        /// `kurz doctor`.
+        "check_bytes" => check_bytes: u64 = bytes(0..=1 << 40).or("64MiB"),
         /// How many connections to the database are open at once.
         "pool_size" => pool_size: usize = number(1..=1000).or("10"),
         /// How many connections to PostgreSQL are kept open though nobody needs them.

@@ -94,8 +94,10 @@ impl Program {
         let tls = Tls::open(&config.net, clock.now())?;
         let blocklist =
             config.links.blocklist.as_deref().map(blocklist::Watched::open).transpose()?;
-        let lock = ServeLock::take(&config.store.url)?;
+        let mut lock = ServeLock::take(&config.store.url)?;
         let store = Arc::new(Store::open(&config.store).await?);
+        store::verify(&config.store.url, config.store.check_bytes)?;
+        lock.serving()?;
         if store.has_unfinished_copy().await? {
             let text = "the store holds an unfinished copy: run the same `kurz copy` again first";
             return Err(StartError::Setting(text.to_owned()));
@@ -188,7 +190,7 @@ impl Program {
         stop.cancel();
         tasks.wait().await;
         app.wind_up().await?;
-        drop(lock);
+        lock.end();
         Ok(())
     }
 }

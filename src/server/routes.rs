@@ -47,11 +47,11 @@ pub fn router(app: Arc<App>) -> Router {
     }
     let guard = axum::middleware::from_fn_with_state(Arc::clone(&app), web::guard);
     let headers = Headers::new(&app.policy().public_url);
-    router
+    let router = router
         .merge(pages.layer(guard))
         .fallback(web::short_address)
-        .method_not_allowed_fallback(method_not_allowed)
-        .layer(CatchPanicLayer::custom(panicked))
+        .method_not_allowed_fallback(method_not_allowed);
+    contain(router)
         .layer(axum::middleware::map_response(move |response| ready(headers.harden(response))))
         .with_state(app)
 }
@@ -62,6 +62,10 @@ async fn method_not_allowed() -> Problem {
 }
 
 /// A fault of ours ends one request, not the server.
+fn contain<S: Clone + Send + Sync + 'static>(router: Router<S>) -> Router<S> {
+    router.layer(CatchPanicLayer::custom(panicked))
+}
+
 #[expect(clippy::needless_pass_by_value, reason = "the layer's signature")]
 fn panicked(panic: Box<dyn Any + Send>) -> Response {
     let text = panic.downcast_ref::<String>().map(String::as_str);
@@ -108,7 +112,29 @@ impl Headers {
 
 #[cfg(test)]
 mod tests {
+    use axum::body::Body;
+    use axum::routing::get;
+    use http::Request;
+    use tower::ServiceExt;
+
     use super::*;
+
+    #[tokio::test]
+    async fn f10_a_panic_answers_500_to_its_own_request_alone() {
+        let broken: fn() -> StatusCode = || panic!("planted");
+        let router = Router::new()
+            .route("/broken", get(move || async move { broken() }))
+            .route("/well", get(|| async { StatusCode::NO_CONTENT }));
+        let router = contain(router);
+        let ask = async |path: &str| {
+            let request = Request::get(path).body(Body::empty()).unwrap();
+            router.clone().oneshot(request).await.unwrap().status()
+        };
+        for _ in 0..3 {
+            assert_eq!(ask("/broken").await, StatusCode::INTERNAL_SERVER_ERROR);
+            assert_eq!(ask("/well").await, StatusCode::NO_CONTENT);
+        }
+    }
 
     #[test]
     fn g11_browsers_stay_with_https_where_kurz_is_reached_by_it() {

@@ -47,7 +47,7 @@ statements! {
     /// and that it was disabled.
     PURGE = concat!("update links set target = '', title = null, tags = null, hit_limit = null,
             claim_hash = null, made_key = null, made_from = null, disabled_note = null,
-            purged_at = ", database_now!("$1"), ", version = version + 1
+            seal = null, purged_at = ", database_now!("$1"), ", version = version + 1
         where id = $2 and purged_at is null and ", is_due!("$1", "$3"), "
         returning workspace, code");
     PURGE_TAGS = "delete from link_tags

@@ -17,7 +17,7 @@ macro_rules! columns {
         "id, workspace, code, strategy, target, canonical_hash, title, tags, redirect_status,
          hit_limit, created_at, updated_at, expires_at, deleted_at, purged_at, main_since, version,
          owner_id, claim_hash, expired_at, disabled_at, disabled_reason, disabled_note, made_key,
-         made_from"
+         made_from, seal"
     };
     (link_tags) => {
         "workspace, tag, link_id"
@@ -120,7 +120,7 @@ statements! {
     COUNT_HOSTS = "select count(*) from hosts";
     READ_LINKS = select!(links, "id > $1 order by id limit $2");
     WRITE_LINKS = insert!(links, "($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15,
-        $16, $17, $18, $19, $20, $21, $22, $23, $24, $25)");
+        $16, $17, $18, $19, $20, $21, $22, $23, $24, $25, $26)");
     CLEAR_LINKS = "delete from links where id > $1 and id <= $2";
     COUNT_LINKS = "select count(*) from links";
     READ_TAGS = select!(link_tags, "(workspace, tag, link_id) > ($1, $2, $3)

@@ -8,6 +8,7 @@ use crate::link::{Link, LinkId, Strategy};
 use crate::store::driver::{Outcome, Step, statements};
 use crate::store::insert::tag_steps;
 use crate::store::links::join_tags;
+use crate::store::seal::seal;
 use crate::store::value::Value;
 use crate::store::{Error, Store};
 use crate::store::{NewChange, changes};
@@ -17,8 +18,8 @@ statements! {
     EDIT = "update links set strategy = $1, target = $2, canonical_hash = $3, title = $4,
             tags = $5, redirect_status = $6, hit_limit = $7, expires_at = $8,
             expired_at = case when expires_at = $8 then expired_at else null end,
-            updated_at = $9, version = version + 1
-        where id = $10 and version = $11 and deleted_at is null and purged_at is null
+            updated_at = $9, version = version + 1, seal = $10
+        where id = $11 and version = $12 and deleted_at is null and purged_at is null
         returning id";
     UNTAG = "delete from link_tags where link_id = $1";
     /// What is known of the old target says nothing about the new one; when to look again stays, so
@@ -74,6 +75,7 @@ impl Store {
             edit.hit_limit.into(),
             edit.expires_at.into(),
             now.into(),
+            seal(link.id, link.workspace.as_str(), link.code.as_str(), &edit.target),
             Value::Int(link.id.0),
             Value::Int(link.version),
         ];

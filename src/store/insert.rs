@@ -10,6 +10,7 @@ use crate::code::{Code, WorkspaceId};
 use crate::link::{LinkId, Made, Month, Strategy};
 use crate::store::driver::{Outcome, Step, statements};
 use crate::store::links::join_tags;
+use crate::store::seal::seal;
 use crate::store::value::{Row, Value};
 use crate::store::{Error, Store};
 
@@ -19,8 +20,9 @@ statements! {
     /// every page it is about to change.
     INSERT = "insert into links (id, workspace, code, strategy, target, canonical_hash, title,
             tags, redirect_status, hit_limit, created_at, updated_at, expires_at, main_since,
-            version, owner_id, claim_hash, made_key, made_from)
-        values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $11, $12, $13, 1, $14, $15, $16, $17)
+            version, owner_id, claim_hash, made_key, made_from, seal)
+        values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $11, $12, $13, 1, $14, $15, $16, $17,
+            $18)
         on conflict do nothing";
     /// Bring back a link that is deleted, expired or purged, for the URL it always led to; not one
     /// that was disabled.
@@ -28,10 +30,10 @@ statements! {
             redirect_status = $5, hit_limit = $6, created_at = $7, updated_at = $7,
             expires_at = $8, owner_id = $9, claim_hash = null, deleted_at = null,
             expired_at = null, purged_at = null, made_key = $10, made_from = $11,
-            version = version + 1
-        where workspace = $12 and code = $13 and canonical_hash = $14 and disabled_at is null
+            version = version + 1, seal = $12
+        where workspace = $13 and code = $14 and canonical_hash = $15 and disabled_at is null
             and (deleted_at is not null or expired_at is not null or purged_at is not null
-                or expires_at <= $15)
+                or expires_at <= $16)
         returning id, main_since";
     /// Before a revival, on the same condition.
     UNTAG_DEAD = "delete from link_tags where link_id in (select id from links where id = $1
@@ -222,6 +224,7 @@ fn insert_step(link: &NewLink) -> Step {
             link.claim_hash.as_ref().map(|hash| Value::blob(hash)).into(),
             link.made.key.map(|key| key.0).into(),
             link.made.client.as_deref().into(),
+            seal_of(link),
         ],
     )
 }
@@ -242,12 +245,17 @@ fn revive_step(link: &NewLink) -> Step {
             link.owner.map(|owner| owner.0).into(),
             link.made.key.map(|key| key.0).into(),
             link.made.client.as_deref().into(),
+            seal_of(link),
             Value::text(link.workspace.as_str()),
             Value::text(link.code.as_str()),
             Value::blob(&link.canonical_hash),
             link.created_at.into(),
         ],
     )
+}
+
+fn seal_of(link: &NewLink) -> Value<'static> {
+    seal(link.id, link.workspace.as_str(), link.code.as_str(), &link.target)
 }
 
 /// The rows by which a link is found under its tags, once its `tags` column holds them.

@@ -6,7 +6,7 @@ use crate::link::{Disabled, Link, LinkId, Made, Month, Reason};
 use crate::store::driver::statements;
 use crate::store::value::{Row, Value};
 use crate::store::workspaces::{read_id, read_strategy};
-use crate::store::{Error, Store};
+use crate::store::{Error, Store, seal};
 
 /// The columns that [`read_link`] reads, of `link_tables`.
 macro_rules! link_columns {
@@ -17,7 +17,7 @@ macro_rules! link_columns {
          coalesce(s.avg_redirect_ms, cast(0 as double precision)), s.last_redirect_at,
          coalesce(s.month, 0), coalesce(s.month_hits, 0), l.owner_id, l.claim_hash,
          h.destination_status, h.last_checked_at, l.expired_at, l.disabled_at, l.disabled_reason,
-         l.disabled_note, l.made_key, l.made_from"
+         l.disabled_note, l.made_key, l.made_from, l.seal"
     };
 }
 pub(super) use link_columns;
@@ -48,13 +48,14 @@ impl Store {
         code: &Code,
     ) -> Result<Option<Link>, Error> {
         let params = [Value::text(workspace.as_str()), Value::text(code.as_str())];
-        self.db.find(FIND, &params).await?.map(|row| read_link(&row)).transpose()
+        let link = self.db.find(FIND, &params).await?.map(|row| read_sound(&row)).transpose()?;
+        expect_asked(link, code.as_str(), |link| link.code == *code && link.workspace == *workspace)
     }
 
     /// A link by its number, tombstones included.
     pub async fn find_link_by_id(&self, id: LinkId) -> Result<Option<Link>, Error> {
         let row = self.db.find(FIND_BY_ID, &[Value::Int(id.0)]).await?;
-        row.map(|row| read_link(&row)).transpose()
+        row.map(|row| read_sound(&row)).transpose()
     }
 
     /// The deterministic link of a canonical form, tombstones included.
@@ -64,10 +65,33 @@ impl Store {
         canonical_hash: &[u8; 32],
     ) -> Result<Option<Link>, Error> {
         let params = [Value::text(workspace.as_str()), Value::blob(canonical_hash)];
-        self.db.find(FIND_SAME, &params).await?.map(|row| read_link(&row)).transpose()
+        let row = self.db.find(FIND_SAME, &params).await?;
+        let link = row.map(|row| read_sound(&row)).transpose()?;
+        expect_asked(link, "a URL", |link| link.canonical_hash == *canonical_hash)
     }
 }
 
+/// The link that was asked for, not one to which a damaged index leads.
+fn expect_asked(
+    link: Option<Link>,
+    asked: &str,
+    is: impl Fn(&Link) -> bool,
+) -> Result<Option<Link>, Error> {
+    match link {
+        Some(link) if !is(&link) => Err(seal::strayed(link.id, asked)),
+        link => Ok(link),
+    }
+}
+
+/// A link that is what was stored: what is read here is built on, also by edits, which seal anew.
+fn read_sound(row: &Row) -> Result<Link, Error> {
+    let link = read_link(row)?;
+    let (workspace, code) = (link.workspace.as_str(), link.code.as_str());
+    seal::expect(link.id, workspace, code, &link.target, row.opt_int(32)?)?;
+    Ok(link)
+}
+
+/// A link as its row says, for lists, which show a damaged one as well.
 pub(super) fn read_link(row: &Row) -> Result<Link, Error> {
     let code = row.text(2)?;
     Ok(Link {

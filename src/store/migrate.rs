@@ -35,7 +35,8 @@ const MIGRATIONS: &[Migration] = migrations![
     "0003_lives",
     "0004_clicks",
     "0005_pages",
-    "0006_abuse"
+    "0006_abuse",
+    "0007_checks",
 ];
 
 /// The number that instances agree on before they migrate one PostgreSQL database.

@@ -34,7 +34,9 @@ mod postgres;
 mod quota;
 mod replica;
 mod reports;
+mod seal;
 mod secrets;
+mod serving;
 mod sessions;
 mod shelf;
 mod sqlite;
@@ -42,6 +44,8 @@ mod tls;
 mod totals;
 mod users;
 mod value;
+mod verify;
+mod wal;
 mod workspaces;
 
 #[cfg(test)]
@@ -68,13 +72,14 @@ pub use members::Member;
 pub use migrate::Schema;
 pub use places::Place;
 pub use reports::{NewReport, Report, ReportBounds, Reported};
+pub use serving::ServeLock;
 pub use sessions::BrowserSession;
 pub use shelf::{Position, Search, Shelf, Sort, SortKey};
 pub use totals::Redirects;
 pub use users::{Registered, User};
+pub use verify::verify;
 pub use workspaces::{Host, Workspace};
 
-use std::fs::{File, TryLockError};
 use std::path::Path;
 
 use crate::config::{StoreConfig, StoreUrl};
@@ -108,6 +113,7 @@ impl Store {
         match &config.url {
             StoreUrl::Sqlite(path) => {
                 let opened = |error| name_file(path, error);
+                ServeLock::inspect(path)?;
                 let mut writer = sqlite::connect_writer(path).map_err(opened)?;
                 let applied = migrate::migrate_sqlite(&mut writer, path).map_err(opened)?;
                 let db = Sqlite::start(path, writer, config.pool_size).map_err(opened)?;
@@ -140,6 +146,13 @@ impl Store {
         }
         if let Some(replica) = &self.replica {
             replica.db.tend().await;
+        }
+    }
+
+    /// The end of a server: an SQLite file by itself is all there is.
+    pub async fn tidy(&self) {
+        if let Db::Sqlite(db) = &self.db {
+            db.tidy().await;
         }
     }
 
@@ -186,48 +199,9 @@ fn name_file(path: &Path, error: Error) -> Error {
             "cannot open the store {path}: {text}; check that its folder exists and is writable"
         )),
         Error::Corrupt(text) => Error::Open(format!(
-            "the store {path} is not a healthy SQLite file ({text}): restore a backup"
+            "the store {path} is not a healthy SQLite file ({text}): restore a backup \
+             (`kurz backup --help` says how)"
         )),
         other => other,
-    }
-}
-
-/// Held while a server serves from an SQLite file: hit counters live in the serving process, so
-/// there must be one only.
-#[derive(Debug)]
-pub struct ServeLock(Option<File>);
-
-impl Drop for ServeLock {
-    fn drop(&mut self) {
-        // Closing the file is not enough: a child process that is just being started holds a copy
-        // of it until it runs its own program.
-        if let Some(Err(error)) = self.0.as_ref().map(File::unlock) {
-            tracing::warn!(%error, "the lock file could not be unlocked");
-        }
-    }
-}
-
-impl ServeLock {
-    /// Take the lock, or say who has to stop first.
-    pub fn take(url: &StoreUrl) -> Result<Self, Error> {
-        let StoreUrl::Sqlite(path) = url else { return Ok(Self(None)) };
-        let lock = path.with_added_extension("lock");
-        let failed = |error: std::io::Error| {
-            Error::Open(format!(
-                "cannot make the lock file {}: {error}; check that the folder exists and is \
-                 writable",
-                lock.display()
-            ))
-        };
-        let file = File::create(&lock).map_err(failed)?;
-        match file.try_lock() {
-            Ok(()) => Ok(Self(Some(file))),
-            Err(TryLockError::WouldBlock) => Err(Error::Open(format!(
-                "the store {} is locked: another `kurz serve` is running on it; stop that one \
-                 first, or give this one a file of its own (KURZ_STORE)",
-                path.display()
-            ))),
-            Err(TryLockError::Error(error)) => Err(failed(error)),
-        }
     }
 }

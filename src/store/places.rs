@@ -6,13 +6,13 @@ use crate::link::{LinkId, Month};
 use crate::store::driver::statements;
 use crate::store::links::read_reason;
 use crate::store::value::{Row, Value};
-use crate::store::{Error, Store};
+use crate::store::{Error, Store, seal};
 
 macro_rules! place_columns {
     () => {
         "l.id, l.target, l.redirect_status, l.created_at, l.expires_at, l.deleted_at, l.purged_at,
          coalesce(l.hit_limit, w.hit_limit), coalesce(s.month, 0), coalesce(s.month_hits, 0),
-         l.workspace, l.code, l.expired_at, l.disabled_reason
+         l.workspace, l.code, l.expired_at, l.disabled_reason, l.seal
          from links l join workspaces w on w.id = l.workspace
          left join link_stats s on s.link_id = l.id"
     };
@@ -62,16 +62,26 @@ impl Store {
         if let Some(replica) = &self.replica
             && let Some(row) = replica.find(key, sql, &params).await
         {
-            return read_place(&row).map(Some);
+            return read_place(&row, key).map(Some);
         }
         let row = self.db.find(sql, &params).await?;
-        row.map(|row| read_place(&row)).transpose()
+        row.map(|row| read_place(&row, key)).transpose()
     }
 }
 
-fn read_place(row: &Row) -> Result<Place, Error> {
+/// The row of `key`, once it is sure that it is that and what was stored.
+fn read_place(row: &Row, key: &str) -> Result<Place, Error> {
+    let (id, workspace, code) = (LinkId(row.int(0)?), row.text(10)?, row.text(11)?);
+    let asked = match key.split_once('/') {
+        None => code == key,
+        Some(asked) => (workspace, code) == asked,
+    };
+    if !asked {
+        return Err(seal::strayed(id, key));
+    }
+    seal::expect(id, workspace, code, row.text(1)?, row.opt_int(14)?)?;
     Ok(Place {
-        id: LinkId(row.int(0)?),
+        id,
         target: row.text(1)?.to_owned(),
         redirect_status: u16::try_from(row.int(2)?)
             .map_err(|_| Error::Corrupt("a redirect status is out of range".to_owned()))?,
@@ -86,7 +96,7 @@ fn read_place(row: &Row) -> Result<Place, Error> {
         hit_limit: row.opt_int(7)?,
         month: Month::from_number(row.int(8)?),
         month_hits: row.int(9)?,
-        workspace: row.text(10)?.to_owned(),
-        code: row.text(11)?.to_owned(),
+        workspace: workspace.to_owned(),
+        code: code.to_owned(),
     })
 }

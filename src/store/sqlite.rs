@@ -20,6 +20,7 @@ use tokio::sync::{mpsc, oneshot};
 use crate::store::Error;
 use crate::store::driver::{Load, Outcome, Sql, Step};
 use crate::store::value::{Row, Value};
+use crate::store::wal::{LOG_BYTES, Log};
 
 /// How long to wait for somebody else's lock on the file.
 const BUSY: Duration = Duration::from_secs(5);
@@ -41,8 +42,15 @@ const STATEMENTS: usize = 128;
 /// An open SQLite file.
 #[derive(Debug)]
 pub(crate) struct Sqlite {
-    writer: mpsc::Sender<Job>,
+    writer: mpsc::Sender<Work>,
     readers: Arc<Readers>,
+}
+
+/// What the writer is asked for.
+enum Work {
+    Write(Job),
+    /// Move the log into the database.
+    Tidy(oneshot::Sender<()>),
 }
 
 /// One caller's atomic batch.
@@ -63,9 +71,10 @@ impl Sqlite {
     pub(crate) fn start(path: &Path, writer: Connection, readers: usize) -> Result<Self, Error> {
         let readers = Arc::new(Readers::open(path, readers)?);
         let (sender, queue) = mpsc::channel(QUEUE);
+        let path = path.to_owned();
         thread::Builder::new()
             .name("kurz-writer".to_owned())
-            .spawn(move || Writer::new(&writer).write_all(queue))
+            .spawn(move || Writer::new(&writer).write_all(queue, Log::new(&path)))
             .map_err(|error| Error::Open(format!("cannot start the writer thread: {error}")))?;
         Ok(Self { writer: sender, readers })
     }
@@ -85,8 +94,17 @@ impl Sqlite {
     pub(crate) async fn batch(&self, steps: Vec<Step>) -> Result<Outcome, Error> {
         let (reply, answer) = oneshot::channel();
         let stopped = |_| Error::Unavailable("the writer has stopped".to_owned());
-        self.writer.send(Job { steps, reply }).await.map_err(|error| stopped(error.to_string()))?;
+        let work = Work::Write(Job { steps, reply });
+        self.writer.send(work).await.map_err(|error| stopped(error.to_string()))?;
         answer.await.map_err(|error| stopped(error.to_string()))?
+    }
+
+    /// Move the log into the database, so that the file by itself is all there is.
+    pub(crate) async fn tidy(&self) {
+        let (done, tidied) = oneshot::channel();
+        if self.writer.send(Work::Tidy(done)).await.is_ok() {
+            let _ = tidied.await;
+        }
     }
 
     /// One batch: with its statement prepared once, SQLite has no faster way.
@@ -106,6 +124,7 @@ pub(crate) fn connect_writer(path: &Path) -> Result<Connection, Error> {
         db.query_row("pragma journal_mode = wal", [], |_| Ok(()))?;
         set("synchronous", &"full")?;
         set("wal_autocheckpoint", &CHECKPOINT_PAGES)?;
+        db.query_row(&format!("pragma journal_size_limit = {LOG_BYTES}"), [], |_| Ok(()))?;
         set("foreign_keys", &"on")?;
         set("cache_size", &-WRITER_CACHE_KIB)
     })()
@@ -130,6 +149,9 @@ fn connect(path: &Path, flags: OpenFlags) -> Result<Connection, Error> {
     // Without it SQLite plans a statement anew for every value that is bound to it, which costs
     // several times as much as the look-up itself.
     db.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)
+        .map_err(|error| failed(&error))?;
+    // The last one out leaves the log where it is, be it empty: that it is missing is then a sign.
+    db.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)
         .map_err(|error| failed(&error))?;
     Ok(db)
 }
@@ -183,19 +205,31 @@ impl<'db> Writer<'db> {
     }
 
     /// The writer's life: gather, run, commit, answer.
-    fn write_all(mut self, mut queue: mpsc::Receiver<Job>) {
+    fn write_all(mut self, mut queue: mpsc::Receiver<Work>, mut log: Log) {
         let mut group = Vec::new();
-        while let Some(job) = queue.blocking_recv() {
-            let mut steps = job.steps.len();
-            group.push(job);
-            while steps < GROUP {
-                let Ok(job) = queue.try_recv() else { break };
+        while let Some(work) = queue.blocking_recv() {
+            let mut steps = 0;
+            let mut next = Some(work);
+            while let Some(Work::Write(job)) = next {
                 steps += job.steps.len();
                 group.push(job);
+                next = if steps < GROUP { queue.try_recv().ok() } else { None };
             }
-            self.write_group(&mut group);
+            if !group.is_empty() {
+                self.write_group(&mut group);
+            }
+            if let Some(Work::Tidy(done)) = next {
+                self.tidy();
+                // Whoever has gone away does not need to know.
+                let _ = done.send(());
+            }
+            log.look();
         }
-        // The last one out tidies the log away; a failure leaves a log that the next start reads.
+        self.tidy();
+    }
+
+    /// A failure leaves a log that the next start reads.
+    fn tidy(&self) {
         let _ = self.db.query_row("pragma wal_checkpoint(truncate)", [], |_| Ok(()));
     }
 

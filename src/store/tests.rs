@@ -9,8 +9,8 @@ use tokio_postgres::types::Type;
 use crate::store::driver::Sql;
 use crate::store::{
     changes, claims, cleanup, clicks, copied, copy, counters, disable, edit, health, hits, hours,
-    insert, instances, keys, links, list, locks, members, migrate, places, quota, reports, secrets,
-    sessions, sqlite, totals, users, workspaces,
+    insert, instances, keys, links, list, locks, members, migrate, places, quota, reports, seal,
+    secrets, sessions, sqlite, totals, users, workspaces,
 };
 
 const ALL: &[&[(&str, Sql)]] = &[
@@ -36,6 +36,7 @@ const ALL: &[&[(&str, Sql)]] = &[
     places::STATEMENTS,
     quota::STATEMENTS,
     reports::STATEMENTS,
+    seal::STATEMENTS,
     secrets::STATEMENTS,
     sessions::STATEMENTS,
     totals::STATEMENTS,

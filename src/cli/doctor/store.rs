@@ -3,7 +3,7 @@
 
 use super::Finding;
 use crate::config::StoreConfig;
-use crate::store::{Error, Schema, Store};
+use crate::store::{self, Error, Schema, Store};
 
 const CHECK: &str = "store";
 
@@ -41,7 +41,24 @@ async fn open(config: &StoreConfig) -> Result<(Store, Finding), Error> {
             format!("the store {url} holds an unfinished copy: run the same `kurz copy` again");
         Finding::problem(CHECK, detail)
     } else {
-        Finding::ok(CHECK, format!("the store {url} answers and is up to date"))
+        look_through(config, &store).await?
     };
     Ok((store, finding))
+}
+
+/// Every page of a file, and every link of either database.
+async fn look_through(config: &StoreConfig, store: &Store) -> Result<Finding, Error> {
+    let url = &config.url;
+    store::verify(url, u64::MAX)?;
+    let damaged = store.list_damaged().await?;
+    if damaged.is_empty() {
+        return Ok(Finding::ok(CHECK, format!("the store {url} answers, is up to date and whole")));
+    }
+    let numbers: Vec<String> = damaged.iter().map(ToString::to_string).collect();
+    let detail = format!(
+        "links in {url} are not what was stored (number {}): restore a backup (`kurz backup --help` \
+         says how), and look at the disk",
+        numbers.join(", ")
+    );
+    Ok(Finding::problem(CHECK, detail))
 }
