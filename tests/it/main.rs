@@ -8,6 +8,7 @@
 
 mod abuse;
 mod api;
+mod campaign;
 mod canon_differential;
 mod cli_client;
 mod cli_doctor;

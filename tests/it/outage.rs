@@ -20,7 +20,7 @@ pub(crate) async fn set_open(store: &str, open: bool) {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn links_in_memory_redirect_and_others_answer_503_while_postgres_is_away() {
+async fn e10_links_in_memory_redirect_and_others_answer_503_while_postgres_is_away() {
     let kurz = Staged::start(Kind::Postgres).await;
     let http = kurz.http();
     let make = async |code: &str| {

@@ -64,7 +64,7 @@ fn a_file_that_another_program_holds_is_named() {
 }
 
 #[test]
-fn a_second_server_on_the_same_file_is_refused_and_the_first_goes_on() {
+fn f6_a_second_server_on_the_same_file_is_refused_and_the_first_goes_on() {
     let home = Home::new(Kind::Sqlite);
     let first = sqlite(&home.sqlite_file()).start();
     let words = ["another `kurz serve` is running", "KURZ_STORE", "kurz.db"];

@@ -54,6 +54,16 @@ impl Program {
         self
     }
 
+    /// Run it through another program, which ends by running its arguments in its own place.
+    #[must_use]
+    pub(crate) fn through(mut self, wrapper: &[&str]) -> Self {
+        let (first, rest) = wrapper.split_first().expect("a wrapper has a name");
+        let own = std::mem::replace(&mut self.path, first.into());
+        let args = rest.iter().map(OsString::from).chain([own.into_os_string()]);
+        self.args = args.chain(self.args).collect();
+        self
+    }
+
     /// The folder it runs in: where a relative path in its settings leads.
     pub(crate) fn folder(&self) -> &Path {
         self.folder.path()
@@ -84,14 +94,32 @@ impl Program {
 
     /// Start it and wait until it says `listening on http://…`.
     pub(crate) fn start(&self) -> Process {
+        let mut process = self.spawn();
+        process.base_url = process.log.find_address("listening on ");
+        process
+    }
+
+    fn spawn(&self) -> Process {
         let mut child = self.command().stdin(Stdio::null()).spawn().unwrap();
         let log = Arc::new(Log::default());
         log.follow(child.stdout.take().expect("it is piped"));
         log.follow(child.stderr.take().expect("it is piped"));
-        let mut process =
-            Process { child, log, base_url: String::new(), _folder: Arc::clone(&self.folder) };
-        process.base_url = process.log.find_address("listening on ");
-        process
+        Process { child, log, base_url: String::new(), _folder: Arc::clone(&self.folder) }
+    }
+
+    /// Start it, if it starts; otherwise how it ended, and all that it wrote.
+    pub(crate) fn try_start(&self) -> Result<Process, (ExitStatus, String)> {
+        let (mut process, label) = (self.spawn(), "listening on ");
+        match process.log.look_for(&format!("{label}http")) {
+            Ok(line) => {
+                process.base_url = address_in(&line, label);
+                Ok(process)
+            }
+            Err((ended, log)) => {
+                assert!(ended, "the program runs on without listening; it wrote:\n{log}");
+                Err((process.child.wait().unwrap(), log))
+            }
+        }
     }
 
     fn command(&self) -> Command {
@@ -223,17 +251,19 @@ impl Log {
     }
 
     fn wait_for(&self, text: &str) -> String {
+        self.look_for(text).unwrap_or_else(|(ended, log)| {
+            let what = if ended { "the program ended" } else { "the program runs on" };
+            panic!("{what} without saying `{text}`; it wrote:\n{log}");
+        })
+    }
+
+    /// A line that contains `text`; otherwise whether the program has ended, and what it wrote. The
+    /// lock is free again by then: `Drop` prints the log of a program whose test panics.
+    fn look_for(&self, text: &str) -> Result<String, (bool, String)> {
         let state = self.state.lock().unwrap();
         let silent = |state: &mut Lines| state.find(text).is_none() && !state.ended();
         let (state, _) = self.changed.wait_timeout_while(state, PATIENCE, silent).unwrap();
-        let Some(line) = state.find(text).cloned() else {
-            let (ended, log) = (state.ended(), state.text());
-            // A panic must not poison the lock: `Drop` prints the log.
-            drop(state);
-            let what = if ended { "the program ended" } else { "the program runs on" };
-            panic!("{what} without saying `{text}`; it wrote:\n{log}");
-        };
-        line
+        state.find(text).cloned().ok_or_else(|| (state.ended(), state.text()))
     }
 
     fn wait_for_end(&self) -> String {
@@ -248,11 +278,14 @@ impl Log {
 
     /// The address after `label`, in whatever line and format it stands.
     fn find_address(&self, label: &str) -> String {
-        let line = self.wait_for(&format!("{label}http"));
-        let (_, rest) = line.split_once(label).expect("the line has the label");
-        let end = rest.find(|c: char| c.is_whitespace() || c == '"').unwrap_or(rest.len());
-        rest[..end].trim_end_matches('/').to_owned()
+        address_in(&self.wait_for(&format!("{label}http")), label)
     }
+}
+
+fn address_in(line: &str, label: &str) -> String {
+    let (_, rest) = line.split_once(label).expect("the line has the label");
+    let end = rest.find(|c: char| c.is_whitespace() || c == '"').unwrap_or(rest.len());
+    rest[..end].trim_end_matches('/').to_owned()
 }
 
 #[cfg(test)]

@@ -62,7 +62,7 @@ async fn second_by_second_beside_a_cleanup_that_never_rests_the_order_holds() {
 }
 
 #[tokio::test]
-async fn a_clock_that_is_set_back_brings_no_link_back() {
+async fn e13_a_clock_that_is_set_back_brings_no_link_back() {
     let stage = Stage::start(Kind::Sqlite).await;
     let start = stage.clock.now();
     let code = stage.mortal("https://example.com/", Duration::from_secs(1)).await;
@@ -87,7 +87,7 @@ async fn a_clock_that_is_set_back_brings_no_link_back() {
 }
 
 #[tokio::test]
-async fn a_clock_that_runs_ahead_for_a_moment_breaks_nothing() {
+async fn e13_a_clock_that_runs_ahead_for_a_moment_breaks_nothing() {
     let stage = Stage::start(Kind::Sqlite).await;
     let start = stage.clock.now();
     let code = stage.mortal("https://example.com/", 40 * DAY).await;

@@ -12,13 +12,13 @@ const LONG: Duration = Duration::from_mins(14);
 const SHORT: Duration = Duration::from_millis(150);
 
 on_both_databases! {
-    one_instance_holds_a_lock_at_a_time,
+    e12_one_instance_holds_a_lock_at_a_time,
     a_lock_is_held_at_least_as_long_as_it_says,
-    a_holder_that_lost_its_lock_does_nothing,
-    of_many_that_take_a_lock_at_once_one_gets_it,
+    e12_a_holder_that_lost_its_lock_does_nothing,
+    e12_of_many_that_take_a_lock_at_once_one_gets_it,
 }
 
-async fn one_instance_holds_a_lock_at_a_time(kind: Kind) {
+async fn e12_one_instance_holds_a_lock_at_a_time(kind: Kind) {
     let bench = Bench::new(kind).await;
     let first = bench.take("one", LONG).await.unwrap();
     assert_eq!(bench.take("two", LONG).await, None);
@@ -44,7 +44,7 @@ async fn a_lock_is_held_at_least_as_long_as_it_says(kind: Kind) {
     assert!(bench.take("two", LONG).await.is_some());
 }
 
-async fn a_holder_that_lost_its_lock_does_nothing(kind: Kind) {
+async fn e12_a_holder_that_lost_its_lock_does_nothing(kind: Kind) {
     let bench = Bench::new(kind).await;
     bench.home.execute(&over("code", 1)).await;
     let marked = |holding: Holding| {
@@ -63,7 +63,7 @@ async fn a_holder_that_lost_its_lock_does_nothing(kind: Kind) {
     assert_eq!(marked(next).await, Some(1));
 }
 
-async fn of_many_that_take_a_lock_at_once_one_gets_it(kind: Kind) {
+async fn e12_of_many_that_take_a_lock_at_once_one_gets_it(kind: Kind) {
     let bench = std::sync::Arc::new(Bench::new(kind).await);
     for round in 0..5 {
         let takers = (0..32).map(|number| {
@@ -97,7 +97,7 @@ struct Simulated {
 /// Five instances on one store, one step of one of them a tick, in an order that chance decides. Some
 /// stand still for longer than the lock lasts, some are killed.
 #[tokio::test]
-async fn in_ten_thousand_ticks_no_two_hold_the_lock() {
+async fn e12_t_lock_in_ten_thousand_ticks_no_two_hold_the_lock() {
     let bench = Bench::new(Kind::Sqlite).await;
     let mut chance = Chance(0x2545_f491_4f6c_dd1d);
     let mut instances: Vec<Simulated> = (0..5).map(|_| Simulated::default()).collect();

@@ -10,7 +10,7 @@ use crate::harness::instance::{Home, Kind, Served, on_both_databases};
 use crate::harness::storm::{Counts, Orders, Storm, make_links, total_redirects, until_killed};
 
 on_both_databases!(
-    every_redirect_of_a_storm_is_counted_once_it_was_asked_to_end,
+    e9_every_redirect_of_a_storm_is_counted_once_it_was_asked_to_end,
     e9_a_kill_takes_only_the_latest_redirects_and_adds_none,
 );
 
@@ -34,7 +34,7 @@ async fn sums(home: &Home) -> [i64; 3] {
     sums
 }
 
-async fn every_redirect_of_a_storm_is_counted_once_it_was_asked_to_end(kind: Kind) {
+async fn e9_every_redirect_of_a_storm_is_counted_once_it_was_asked_to_end(kind: Kind) {
     let served = Served::start_with(kind, &[("KURZ_LIMITS", "off")]);
     let redirects = if kind == Kind::Sqlite { 200_000 } else { 50_000 };
     let (stopped, home) = block_in_place(|| {

@@ -14,7 +14,7 @@ use crate::harness::storm::{Counts, Orders, Storm};
 on_both_databases!(
     e1_a_hundred_storms_get_exactly_what_small_limits_allow,
     e3_a_storm_over_the_end_of_a_month_gets_the_limit_of_both,
-    a_storm_over_a_restart_gets_the_limit_once,
+    e9_a_storm_over_a_restart_gets_the_limit_once,
 );
 
 const CONNECTIONS: usize = 64;
@@ -78,7 +78,7 @@ async fn e3_a_storm_over_the_end_of_a_month_gets_the_limit_of_both(kind: Kind) {
     kurz.stop().await;
 }
 
-async fn a_storm_over_a_restart_gets_the_limit_once(kind: Kind) {
+async fn e9_a_storm_over_a_restart_gets_the_limit_once(kind: Kind) {
     let mut served = Served::start_with(kind, &[("KURZ_LIMITS", "off")]);
     for (limit, after) in [(1, 1), (2, 1), (2, 2), (1_000, 100), (1_000, 400), (1_000, 900)] {
         let counts = Counts::default();

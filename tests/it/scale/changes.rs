@@ -61,7 +61,7 @@ async fn tries(instances: &Instances, count: usize) -> Vec<Duration> {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn edits_and_deletes_are_seen_by_all_within_a_second_and_within_five_without_redis() {
+async fn e11_edits_and_deletes_are_seen_by_all_within_a_second_and_within_five_without_redis() {
     let mut redis = Redis::start();
     let instances = Instances::start(3, &redis.url(), &[]);
     let taken = tries(&instances, 200).await;
@@ -86,7 +86,7 @@ async fn edits_and_deletes_are_seen_by_all_within_a_second_and_within_five_witho
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn while_redis_is_silent_changes_go_through_the_database() {
+async fn e11_while_redis_is_silent_changes_go_through_the_database() {
     let redis = Redis::start();
     let instances = Instances::start(3, &redis.url(), &[]);
     redis.freeze();
@@ -96,7 +96,7 @@ async fn while_redis_is_silent_changes_go_through_the_database() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn without_redis_postgres_carries_edits_hosts_and_limits() {
+async fn e11_without_redis_postgres_carries_edits_hosts_and_limits() {
     let instances = Instances::start(3, "", &[]);
     let taken = tries(&instances, 20).await;
     assert!(taken[19] < Duration::from_secs(5), "{taken:?}");
@@ -104,7 +104,7 @@ async fn without_redis_postgres_carries_edits_hosts_and_limits() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn hosts_and_limits_of_workspaces_reach_all_instances() {
+async fn e11_hosts_and_limits_of_workspaces_reach_all_instances() {
     let redis = Redis::start();
     let instances = Instances::start(3, &redis.url(), &[]);
     hosts_and_limits(&instances, Duration::from_secs(1)).await;

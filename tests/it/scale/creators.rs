@@ -59,7 +59,7 @@ async fn create(number: usize, clients: Arc<Mutex<Vec<Http>>>, stop: Arc<AtomicB
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn what_was_acknowledged_survives_kills_of_instances_and_no_code_is_given_twice() {
+async fn f1_what_was_acknowledged_survives_kills_of_instances_and_no_code_is_given_twice() {
     let redis = Redis::start();
     let mut instances = Instances::start(3, &redis.url(), &[]);
     let clients = |instances: &Instances| (0..3).map(|at| instances.http(at)).collect::<Vec<_>>();

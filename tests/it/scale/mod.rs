@@ -9,5 +9,5 @@ mod quota;
 mod redis;
 mod replica;
 mod restarts;
-mod servers;
+pub(crate) mod servers;
 mod stage;

@@ -103,7 +103,7 @@ async fn redis_goes_away(
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn redis_is_killed_and_comes_back_empty() {
+async fn e5_e7_t_rediskill_redis_is_killed_and_comes_back_empty() {
     let (total, limit) = redis_goes_away(Redis::start(), Redis::kill, Redis::start_again).await;
     eprintln!("{total} of {limit} served");
     // All that was served had been written down long before.
@@ -111,7 +111,7 @@ async fn redis_is_killed_and_comes_back_empty() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn redis_stands_still_and_goes_on() {
+async fn e6_t_redisstop_redis_stands_still_and_goes_on() {
     let (total, limit) =
         redis_goes_away(Redis::start(), |redis| redis.freeze(), |redis| redis.thaw()).await;
     eprintln!("{total} of {limit} served");
@@ -119,7 +119,7 @@ async fn redis_stands_still_and_goes_on() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn redis_loses_its_memory_under_load_and_limits_hold_within_five_seconds_of_hits() {
+async fn e7_redis_loses_its_memory_under_load_and_limits_hold_within_five_seconds_of_hits() {
     const LIMIT: u64 = 4_000;
     let mut redis = Redis::start();
     let instances = Instances::start(3, &redis.url(), &[]);
@@ -144,7 +144,7 @@ async fn redis_loses_its_memory_under_load_and_limits_hold_within_five_seconds_o
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn closed_means_503_at_once_and_open_means_on_and_on() {
+async fn e5_closed_means_503_at_once_and_open_means_on_and_on() {
     let redis = Redis::start();
     let closed = Instances::start(1, &redis.url(), &[("KURZ_QUOTA_ON_OUTAGE", "closed")]);
     // On another database of it: a store's links have numbers of their own.
@@ -177,6 +177,23 @@ async fn closed_means_503_at_once_and_open_means_on_and_on() {
     assert_eq!(100 + use_up(&closed.addresses(), &paths[0]).await, 1000);
 }
 
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn e8_a_redis_that_forgot_the_script_is_told_it_again_and_nobody_notices() {
+    let redis = Redis::start();
+    let instances = Instances::start(2, &redis.url(), &[]);
+    // Small enough that hits are asked for again and again.
+    let path = instances.limited(2_000).await;
+    let addresses = instances.addresses();
+    let mut served = 0;
+    for _ in 0..8 {
+        redis.ask(&["script", "flush"]);
+        let answers = storm(&addresses, &path, 6, 200).await;
+        assert_eq!(answers.count(302), 200, "{:?}", answers.0);
+        served += 200;
+    }
+    assert_eq!(served + use_up(&addresses, &path).await, 2_000);
+}
+
 /// What one instance says in the round `round` in which PostgreSQL is away.
 async fn without_postgres(http: &Http, known: &str, round: usize) {
     http.get(known).await.expect(302);
@@ -191,7 +208,7 @@ async fn without_postgres(http: &Http, known: &str, round: usize) {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn postgres_is_killed_and_all_is_normal_within_ten_seconds_of_its_return() {
+async fn e10_t_pgkill_postgres_is_killed_and_all_is_normal_within_ten_seconds_of_its_return() {
     let redis = Redis::start();
     let mut postgres = Postgres::start();
     let instances = Instances::start_on(&postgres.url(), 3, &redis.url(), &[]);

@@ -78,7 +78,7 @@ async fn e2_an_instance_that_ends_gives_back_what_it_held() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn however_often_instances_are_killed_the_limit_is_never_passed() {
+async fn e1_however_often_instances_are_killed_the_limit_is_never_passed() {
     const KILLS: usize = 20;
     let redis = Redis::start();
     let mut instances = Instances::start(3, &redis.url(), &[]);

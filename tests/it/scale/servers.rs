@@ -52,7 +52,7 @@ impl Drop for Server {
 }
 
 /// A port below those that the kernel draws from, free at this moment.
-fn free_port() -> u16 {
+pub(crate) fn free_port() -> u16 {
     loop {
         let mut bytes = [0; 2];
         rustix_random(&mut bytes);
@@ -70,7 +70,7 @@ fn rustix_random(bytes: &mut [u8]) {
 }
 
 /// Wait until `done`.
-pub(super) fn until(what: &str, mut done: impl FnMut() -> bool) {
+pub(crate) fn until(what: &str, mut done: impl FnMut() -> bool) {
     let watch = Stopwatch::start();
     while !done() {
         assert!(watch.elapsed() < PATIENCE, "not within {PATIENCE:?}: {what}");
@@ -79,7 +79,7 @@ pub(super) fn until(what: &str, mut done: impl FnMut() -> bool) {
 }
 
 /// A Redis that keeps nothing over its end.
-pub(super) struct Redis {
+pub(crate) struct Redis {
     folder: TempDir,
     port: u16,
     args: Vec<String>,
@@ -87,7 +87,7 @@ pub(super) struct Redis {
 }
 
 impl Redis {
-    pub(super) fn start() -> Self {
+    pub(crate) fn start() -> Self {
         Self::start_with(&[])
     }
 
@@ -120,12 +120,12 @@ impl Redis {
         alive
     }
 
-    pub(super) fn url(&self) -> String {
+    pub(crate) fn url(&self) -> String {
         format!("redis://127.0.0.1:{}", self.port)
     }
 
     /// One that speaks TLS as well, with the certificate and key in these files; and where.
-    pub(super) fn protected(certificate: &str, key: &str) -> (Self, String) {
+    pub(crate) fn protected(certificate: &str, key: &str) -> (Self, String) {
         let port = free_port().to_string();
         let files = ["--tls-cert-file", certificate, "--tls-key-file", key];
         let tls = ["--tls-port", &port, "--tls-auth-clients", "no"];
@@ -133,33 +133,33 @@ impl Redis {
     }
 
     /// End it at once: its memory is gone.
-    pub(super) fn kill(&mut self) {
+    pub(crate) fn kill(&mut self) {
         self.server = None;
     }
 
     /// Start it again, empty.
-    pub(super) fn start_again(&mut self) {
+    pub(crate) fn start_again(&mut self) {
         until("its port is free again", || self.run());
     }
 
     /// Stop it where it stands: connections stay open, and nothing answers.
-    pub(super) fn freeze(&self) {
+    pub(crate) fn freeze(&self) {
         self.server.as_ref().unwrap().signal(Signal::STOP);
     }
 
-    pub(super) fn thaw(&self) {
+    pub(crate) fn thaw(&self) {
         self.server.as_ref().unwrap().signal(Signal::CONT);
     }
 
     /// What `redis-cli` prints.
-    pub(super) fn ask(&self, args: &[&str]) -> String {
+    pub(crate) fn ask(&self, args: &[&str]) -> String {
         let port = self.port.to_string();
         let output = Command::new("redis-cli").args(["-p", &port]).args(args).output().unwrap();
         String::from_utf8(output.stdout).unwrap().trim().to_owned()
     }
 
     /// How many commands clients sent, without those that scripts ran themselves.
-    pub(super) fn commands(&self) -> u64 {
+    pub(crate) fn commands(&self) -> u64 {
         let calls = |line: &str| {
             let (name, rest) = line.strip_prefix("cmdstat_")?.split_once(":calls=")?;
             let sent = ["evalsha", "eval", "publish", "spublish", "script"];
@@ -171,10 +171,10 @@ impl Redis {
 }
 
 /// Three nodes of one cluster.
-pub(super) struct Cluster(Vec<Redis>);
+pub(crate) struct Cluster(Vec<Redis>);
 
 impl Cluster {
-    pub(super) fn start() -> Self {
+    pub(crate) fn start() -> Self {
         let enabled = ["--cluster-enabled", "yes", "--cluster-node-timeout", "2000"];
         let nodes: Vec<Redis> = (0..3).map(|_| Redis::start_with(&enabled)).collect();
         let addresses: Vec<String> =
@@ -193,13 +193,13 @@ impl Cluster {
         Self(nodes)
     }
 
-    pub(super) fn url(&self) -> String {
+    pub(crate) fn url(&self) -> String {
         self.0.iter().map(Redis::url).collect::<Vec<_>>().join(",")
     }
 }
 
 /// A PostgreSQL of one's own.
-pub(super) struct Postgres {
+pub(crate) struct Postgres {
     _folder: TempDir,
     data: PathBuf,
     port: u16,
@@ -208,12 +208,12 @@ pub(super) struct Postgres {
 }
 
 impl Postgres {
-    pub(super) fn start() -> Self {
+    pub(crate) fn start() -> Self {
         Self::start_with(&[], |_| ())
     }
 
     /// With settings, after `prepare` has seen its folder.
-    pub(super) fn start_with(settings: &[&str], prepare: impl Fn(&std::path::Path)) -> Self {
+    pub(crate) fn start_with(settings: &[&str], prepare: impl Fn(&std::path::Path)) -> Self {
         let folder = tempfile::tempdir().unwrap();
         fs::set_permissions(folder.path(), fs::Permissions::from_mode(0o711)).unwrap();
         let data = folder.path().join("data");
@@ -237,7 +237,7 @@ impl Postgres {
     }
 
     /// One that follows `first`.
-    pub(super) fn follow(first: &Self) -> Self {
+    pub(crate) fn follow(first: &Self) -> Self {
         let folder = tempfile::tempdir().unwrap();
         fs::set_permissions(folder.path(), fs::Permissions::from_mode(0o711)).unwrap();
         let data = folder.path().join("data");
@@ -259,26 +259,26 @@ impl Postgres {
     }
 
     /// How many rows a table has.
-    pub(super) fn count(&self, table: &str) -> usize {
+    pub(crate) fn count(&self, table: &str) -> usize {
         let ask = format!("select count(*) from {table}");
         let psql =
             Command::new(program("psql")).args([&self.url(), "-Atc", &ask]).output().unwrap();
         String::from_utf8(psql.stdout).unwrap().trim().parse().unwrap_or_default()
     }
 
-    pub(super) fn url(&self) -> String {
+    pub(crate) fn url(&self) -> String {
         format!("postgres://postgres@127.0.0.1:{}/postgres", self.port)
     }
 
     /// End it at once, as a crash does. Not by KILL: its children would go on for a moment.
-    pub(super) fn kill(&mut self) {
+    pub(crate) fn kill(&mut self) {
         if let Some(mut server) = self.server.take() {
             server.end(Signal::QUIT);
         }
     }
 
     /// Start it on the same data.
-    pub(super) fn start_again(&mut self) {
+    pub(crate) fn start_again(&mut self) {
         let mut args = vec!["-D".to_owned(), self.data.display().to_string()];
         let port = self.port.to_string();
         for setting in ["listen_addresses=127.0.0.1", "unix_socket_directories=", "fsync=off"] {
@@ -310,7 +310,7 @@ fn user() -> Option<&'static str> {
 }
 
 /// Let PostgreSQL's user have a file or folder.
-pub(super) fn give(path: &std::path::Path) {
+pub(crate) fn give(path: &std::path::Path) {
     if let Some(user) = user() {
         let given = Command::new("chown").arg(format!("{user}:postgres")).arg(path).status();
         assert!(given.unwrap().success());
