@@ -7,7 +7,7 @@
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 use std::path::Path;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::Duration;
@@ -44,6 +44,7 @@ const STATEMENTS: usize = 128;
 pub(crate) struct Sqlite {
     writer: mpsc::Sender<Work>,
     readers: Arc<Readers>,
+    failing: Arc<AtomicBool>,
 }
 
 /// What the writer is asked for.
@@ -71,12 +72,18 @@ impl Sqlite {
     pub(crate) fn start(path: &Path, writer: Connection, readers: usize) -> Result<Self, Error> {
         let readers = Arc::new(Readers::open(path, readers)?);
         let (sender, queue) = mpsc::channel(QUEUE);
-        let path = path.to_owned();
+        let failing = Arc::new(AtomicBool::new(false));
+        let (path, told) = (path.to_owned(), Arc::clone(&failing));
         thread::Builder::new()
             .name("kurz-writer".to_owned())
-            .spawn(move || Writer::new(&writer).write_all(queue, Log::new(&path)))
+            .spawn(move || Writer::new(&writer, told).write_all(queue, Log::new(&path)))
             .map_err(|error| Error::Open(format!("cannot start the writer thread: {error}")))?;
-        Ok(Self { writer: sender, readers })
+        Ok(Self { writer: sender, readers, failing })
+    }
+
+    /// Whether the disk or the file refused the last write, though there was room.
+    pub(crate) fn is_failing(&self) -> bool {
+        self.failing.load(Ordering::Relaxed)
     }
 
     pub(crate) fn find(&self, sql: Sql, params: &[Value<'_>]) -> Result<Option<Row>, Error> {
@@ -189,6 +196,7 @@ struct Writer<'db> {
     /// By the place of their text, which is a constant: the connection's own cache would hash
     /// the whole text at every step.
     statements: HashMap<(*const u8, usize), Statement<'db>>,
+    failing: Arc<AtomicBool>,
 }
 
 /// Why a transaction was rolled back.
@@ -200,8 +208,8 @@ enum Undone {
 }
 
 impl<'db> Writer<'db> {
-    fn new(db: &'db Connection) -> Self {
-        Self { db, statements: HashMap::new() }
+    fn new(db: &'db Connection, failing: Arc<AtomicBool>) -> Self {
+        Self { db, statements: HashMap::new(), failing }
     }
 
     /// The writer's life: gather, run, commit, answer.
@@ -239,11 +247,14 @@ impl<'db> Writer<'db> {
     fn write_group(&mut self, group: &mut Vec<Job>) {
         match self.run_group(group) {
             Ok(answers) => {
+                self.failing.store(false, Ordering::Relaxed);
                 for (job, answer) in group.drain(..).zip(answers) {
                     job.answer(answer);
                 }
             }
             Err(Undone::Lost(error)) => {
+                let refused = matches!(error, Error::Unavailable(_) | Error::Corrupt(_));
+                self.failing.store(refused, Ordering::Relaxed);
                 for job in group.drain(..) {
                     job.answer(Err(error.clone()));
                 }
@@ -416,7 +427,7 @@ mod tests {
             group.push(Job { steps, reply });
             answers.push(answer);
         }
-        Writer::new(&db).write_group(&mut group);
+        Writer::new(&db, Arc::default()).write_group(&mut group);
         let told = |mut answer: oneshot::Receiver<Result<Outcome, Error>>| {
             answer.try_recv().unwrap().map_err(|error| error.to_string())
         };

@@ -28,7 +28,7 @@ use crate::links;
 use crate::scale::servers::{Postgres, Redis, free_port};
 
 const INSTANCES: usize = 3;
-const PATIENCE: Duration = Duration::from_secs(60);
+const PATIENCE: Duration = Duration::from_mins(1);
 /// How far a link's hits may be behind in the store when Redis loses its memory.
 const CHECKPOINT: Duration = Duration::from_secs(5);
 const LIMIT: u64 = 3_000;
@@ -143,7 +143,9 @@ impl Fleet {
     }
 
     fn set_wires(wires: &[Proxy], wire: Wire) {
-        wires.iter().for_each(|one| one.set(wire));
+        for one in wires {
+            one.set(wire);
+        }
     }
 
     fn instance(&self, at: usize) -> &Process {

@@ -17,16 +17,18 @@ const LINKS: usize = 120;
 const AT_ONCE: usize = 8;
 
 /// `strace` on a process that runs.
-struct Strace {
+pub(crate) struct Strace {
     child: Child,
 }
 
 impl Strace {
-    fn attach(process: &Process, log: &Path) -> Self {
-        let calls = "trace=pwrite64,fsync,fdatasync,write,writev,sendto,sendmsg";
+    /// With expressions that say what it looks at, or what it lets fail.
+    pub(crate) fn attach(process: &Process, expressions: &[&str], log: &Path) -> Self {
         // Pages are 4096 bytes, and strings are shown up to this length.
         let child = Command::new("strace")
-            .args(["-f", "-y", "-s", "8192", "-e", calls, "-o"])
+            .args(["-f", "-y", "-s", "8192"])
+            .args(expressions.iter().flat_map(|one| ["-e", one]))
+            .arg("-o")
             .arg(log)
             .args(["-p", &process.pid().to_string()])
             .stdin(Stdio::null())
@@ -37,7 +39,7 @@ impl Strace {
     }
 
     /// Let go of the process; what was seen is in the log.
-    fn detach(mut self) {
+    pub(crate) fn detach(mut self) {
         kill_process(Pid::from_child(&self.child), Signal::TERM).unwrap();
         self.child.wait().unwrap();
     }
@@ -132,7 +134,8 @@ async fn f2_t_fsync_no_link_is_acknowledged_before_its_log_is_synced() {
         http.post("/api/v1/workspaces/team/links", &body).await.expect(201);
     };
     make("before".to_owned()).await;
-    let strace = Strace::attach(&server, &log);
+    let calls = "trace=pwrite64,fsync,fdatasync,write,writev,sendto,sendmsg";
+    let strace = Strace::attach(&server, &[calls], &log);
     // It has begun once it sees something.
     let watch = Stopwatch::start();
     for n in 0.. {

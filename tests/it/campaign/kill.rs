@@ -50,14 +50,15 @@ impl fmt::Display for Figures {
             f,
             "{} kills: {} operations acknowledged, {} without an answer, {} looks: none lost, none wrong, \
              none twice. From the start of the process to its first answer: median {:?}, p99 {:?}, \
-             worst {:?} (aim: 1 s).",
+             worst {:?}, {} of them above 1 s.",
             restarts.len(),
             self.acknowledged,
             self.unknown,
             self.observed,
             percentile(50),
             percentile(99),
-            percentile(100)
+            percentile(100),
+            restarts.iter().filter(|took| **took > Duration::from_secs(1)).count()
         )
     }
 }

@@ -7,6 +7,7 @@ pub(crate) mod clock;
 pub(crate) mod corrupt;
 pub(crate) mod creators;
 pub(crate) mod dice;
+pub(crate) mod eio;
 pub(crate) mod fleet;
 pub(crate) mod fsync;
 pub(crate) mod full;

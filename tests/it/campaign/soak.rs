@@ -26,7 +26,9 @@ pub(crate) struct Plan {
     pub(crate) resting: u64,
     /// Each active connection asks this often.
     pub(crate) every: Duration,
-    /// Before anything is measured.
+    /// So many requests on each of 16 connections fill the caches first.
+    pub(crate) filling: u64,
+    /// Then the load begins, and after this time it is measured.
     pub(crate) warm_up: Duration,
     pub(crate) span: Duration,
     /// How often the server is looked at.
@@ -216,6 +218,20 @@ async fn work(
     }
 }
 
+/// Links and absent addresses that fill caches: kurz's own, and those of each connection to the
+/// database, which is why many ask at once.
+async fn fill(to: SocketAddr, number: u64, times: u64) {
+    let mut caller = Caller::connect(to, number).await.unwrap();
+    for at in 0..times {
+        let request = match at % 4 {
+            0 => post(number * times + at, "filling"),
+            _ => get(&format!("/w/soak/absent-{number}-{at}")),
+        };
+        let (status, _) = caller.ask(&request).await.unwrap();
+        assert!([201, 404, 429].contains(&status), "{status}");
+    }
+}
+
 fn look(process: &Process, at: Duration) -> Sample {
     let folder = format!("/proc/{}", process.pid());
     let status = std::fs::read_to_string(format!("{folder}/status")).unwrap();
@@ -254,11 +270,7 @@ pub(crate) async fn run(plan: Plan, told: impl Fn(&Sample, u64)) -> Figures {
         assert_eq!(caller.ask(&get("/healthz")).await.unwrap().0, 200);
         resting.push(caller);
     }
-    // Absent addresses fill the cache.
-    for number in 0..30_000 {
-        let (status, _) = first.ask(&get(&format!("/w/soak/absent-{number}"))).await.unwrap();
-        assert!([404, 429].contains(&status), "{status}");
-    }
+    join_all((0..16).map(|number| fill(to, number, plan.filling))).await;
     let watch = Stopwatch::start();
     let workers = (0..plan.active).map(|number| work(plan, to, number, &codes, &notes, &watch));
     let mut samples = Vec::new();
@@ -310,6 +322,7 @@ async fn t_soak_f9_a_crowd_that_rests_and_a_steady_load_fail_nothing_and_leave_n
         active: 32,
         resting: 256,
         every: Duration::from_millis(50),
+        filling: 100,
         warm_up: Duration::from_secs(2),
         span: Duration::from_secs(6),
         sample: Duration::from_secs(1),

@@ -14,7 +14,7 @@ use super::kill::program;
 use crate::harness::http::Http;
 use crate::harness::process::{Process, Program};
 
-const PATIENCE: Duration = Duration::from_secs(60);
+const PATIENCE: Duration = Duration::from_mins(1);
 const MIB: u64 = 1024 * 1024;
 
 /// The value of a metric without labels; 0 before it is first set.
