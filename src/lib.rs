@@ -8,6 +8,7 @@
 //! | [`account`] | people, roles, credentials, and what each may do | `code`: pure |
 //! | [`clock`], [`entropy`] | the only readers of time and randomness | nothing |
 //! | [`client`] | where a request comes from, through trusted proxies | nothing |
+//! | `sync` | atomics and locks that `tests/loom` replaces by its own | nothing |
 //! | [`config`] | every setting: default, bounds, words | `code`, `account` |
 //! | [`store`] | the only SQL: SQLite and PostgreSQL | `code`, `link`, `account`, `config` |
 //! | [`redis`], [`fleet`] | Redis; what instances say to each other | `store`, `config` |
@@ -44,4 +45,5 @@ pub mod redirect;
 pub mod redis;
 pub mod server;
 pub mod store;
+mod sync;
 pub mod web;

@@ -4,9 +4,8 @@
 //! month as its limit allows. Month and count share one word, so a month's first hit cannot be
 //! taken for the last month's.
 
-use std::sync::atomic::{AtomicU64, Ordering};
-
 use crate::link::Month;
+use crate::sync::atomic::{AtomicU64, Ordering};
 
 /// Bits of the count; the month has the other 16, enough until the year 5461.
 const COUNT_BITS: u32 = 48;

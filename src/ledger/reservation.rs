@@ -71,7 +71,7 @@ pub struct Reservation {
     over_until: AtomicI64,
     waiting: AtomicU32,
     /// Whether everything should be given back.
-    pub(super) recalled: AtomicBool,
+    recalled: AtomicBool,
     /// Whether somebody asks at this moment.
     pub(super) busy: AtomicBool,
     /// Whether the ledger looks after it.
@@ -200,6 +200,16 @@ impl Reservation {
         self.asked_limit.store(limit, Ordering::Release);
         self.waiting.fetch_add(1, Ordering::AcqRel);
         Waiting(self)
+    }
+
+    /// Everything is to be given back with the next question.
+    pub fn recall(&self) {
+        self.recalled.store(true, Ordering::Release);
+    }
+
+    /// Whether it is.
+    pub fn is_recalled(&self) -> bool {
+        self.recalled.load(Ordering::Acquire)
     }
 
     /// How many wait.

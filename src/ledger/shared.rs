@@ -189,7 +189,7 @@ impl Ledger {
     pub fn recall(&self, link: LinkId) {
         let held = lock(&self.links).get(&link).cloned();
         if let Some(reservation) = held {
-            reservation.recalled.store(true, Ordering::Release);
+            reservation.recall();
             self.request(&reservation);
         }
     }
@@ -241,7 +241,7 @@ impl Ledger {
         link.busy.store(false, Ordering::Release);
         link.done.notify_waiters();
         // Somebody may have come after the last answer and before it was said that nobody asks.
-        let recalled = link.recalled.load(Ordering::Acquire);
+        let recalled = link.is_recalled();
         if recalled || link.is_wanting(self.now().as_ms()) {
             self.request(link);
         }
@@ -355,7 +355,7 @@ impl Ledger {
         }
         for (link, is_idle) in idle {
             if is_idle {
-                link.recalled.store(true, Ordering::Release);
+                link.recall();
             }
             self.request(&link);
         }
@@ -372,7 +372,7 @@ impl Ledger {
         let give = |link: Arc<Reservation>| async move {
             // Twice when a question was under way, which is asked again first.
             for _ in 0..2 {
-                link.recalled.store(true, Ordering::Release);
+                link.recall();
                 let now = self.now();
                 let month = Month::of(now);
                 let question = link.question(month, self.fleet.size(), None, now.as_ms());

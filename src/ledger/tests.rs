@@ -89,7 +89,7 @@ impl World {
         let (month, at, peers) = (self.month(), self.at, 3);
         let one = &mut self.instances[instance];
         // Who is only told to give back has nobody waiting.
-        let recalled = one.held.recalled.load(std::sync::atomic::Ordering::Acquire);
+        let recalled = one.held.is_recalled();
         let _waiting = (!recalled).then(|| one.held.wait(self.limit));
         let question = one.held.question(month, peers, Some(0), at);
         if !arrives {
@@ -120,7 +120,7 @@ impl World {
             }
             Event::Recall { instance } => {
                 let one = &self.instances[instance];
-                one.held.recalled.store(true, std::sync::atomic::Ordering::Release);
+                one.held.recall();
                 self.ask(instance, true, true);
             }
             Event::Die { instance } => self.instances[instance] = self.fresh(),

@@ -17,16 +17,26 @@ use crate::clock::Timestamp;
 use crate::link::Tally;
 use crate::link::tally::merge;
 
-/// As many tallies as are added to the tables at once, without the log.
-const FEW: usize = 2_000;
-/// Tallies in a part.
-const PART: usize = 1_000;
-/// Tallies that may wait in the log, and in memory. More are added at once.
-const MOST: usize = 150_000;
+/// How much is much.
+#[derive(Clone, Copy, Debug)]
+pub struct Sizes {
+    /// As many tallies as are added to the tables at once, without the log.
+    pub few: usize,
+    /// Tallies in a part, at least one.
+    pub part: usize,
+    /// Tallies that may wait in the log, and in memory. More are added at once.
+    pub most: usize,
+}
+
+impl Default for Sizes {
+    fn default() -> Self {
+        Self { few: 2_000, part: 1_000, most: 150_000 }
+    }
+}
 
 /// Something to write.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Task {
+pub enum Task {
     /// Add [`Book::sent`] to the tables.
     Add,
     /// Put [`Book::sent`] into the log.
@@ -38,11 +48,11 @@ pub(super) enum Task {
 }
 
 /// Tallies, and the number that the log knows them by.
-pub(super) type Numbered<'a> = (i64, &'a [Tally]);
+pub type Numbered<'a> = (i64, &'a [Tally]);
 
 /// The book.
 #[derive(Debug, Default)]
-pub(super) struct Book {
+pub struct Book {
     fresh: Vec<Tally>,
     /// Whether the last that came in were few.
     calm: bool,
@@ -62,35 +72,44 @@ pub(super) struct Book {
     turn: i64,
     /// How long tallies may wait in the log while there is no time for them.
     longest: Duration,
+    sizes: Sizes,
 }
 
 impl Book {
     /// An empty one, whose tallies wait in the log for at most `longest`.
-    pub(super) fn new(longest: Duration) -> Self {
+    pub fn new(longest: Duration) -> Self {
         Self { longest, ..Self::default() }
     }
 
+    /// The same with other sizes.
+    #[must_use]
+    pub fn with(self, sizes: Sizes) -> Self {
+        Self { sizes, ..self }
+    }
+
     /// Take in tallies, sorted. Nothing is also something: it means that there is time.
-    pub(super) fn take_in(&mut self, tallies: Vec<Tally>) {
-        self.calm = tallies.len() <= FEW;
+    pub fn take_in(&mut self, tallies: Vec<Tally>) {
+        self.calm = tallies.len() <= self.sizes.few;
         merge(&mut self.fresh, tallies);
     }
 
     /// Whether there is no room for more before something is written.
-    pub(super) fn is_full(&self) -> bool {
-        self.fresh.len() >= MOST
+    pub fn is_full(&self) -> bool {
+        self.fresh.len() >= self.sizes.most
     }
 
     /// Tallies that are not in the tables yet.
-    pub(super) fn waiting(&self) -> usize {
-        let parts = self.parts.len().saturating_sub(self.settled * PART);
+    pub fn waiting(&self) -> usize {
+        let parts = self.parts.len().saturating_sub(self.settled * self.sizes.part);
         self.fresh.len() + self.sent().map_or(0, |sent| sent.1.len()) + self.logged.len() + parts
     }
 
     /// What to write next; with `all`, until nothing waits.
-    pub(super) fn plan(&mut self, now: Timestamp, all: bool) -> Option<Task> {
+    pub fn plan(&mut self, now: Timestamp, all: bool) -> Option<Task> {
         if self.sending.is_none() && !self.fresh.is_empty() {
-            let direct = self.fresh.len() <= FEW && self.logged.is_empty() && self.parts.is_empty();
+            let direct = self.fresh.len() <= self.sizes.few
+                && self.logged.is_empty()
+                && self.parts.is_empty();
             self.seq += 1;
             self.turn += 1;
             let tallies = mem::take(&mut self.fresh);
@@ -104,22 +123,25 @@ impl Book {
             return Some(Task::Settle);
         }
         let since = self.logged_since?;
-        let due = all || self.calm || self.logged.len() >= MOST || since.plus(self.longest) <= now;
+        let due = all
+            || self.calm
+            || self.logged.len() >= self.sizes.most
+            || since.plus(self.longest) <= now;
         due.then_some(Task::Cut)
     }
 
     /// What is being sent.
-    pub(super) fn sent(&self) -> Option<Numbered<'_>> {
+    pub fn sent(&self) -> Option<Numbered<'_>> {
         self.sending.as_ref().map(|(_, seq, tallies)| (*seq, tallies.as_slice()))
     }
 
     /// The turn in which it is sent.
-    pub(super) fn turn(&self) -> i64 {
+    pub fn turn(&self) -> i64 {
         self.turn
     }
 
     /// What was sent is in the store. Gives what is in its tables.
-    pub(super) fn did_send(&mut self, now: Timestamp) -> Vec<Tally> {
+    pub fn did_send(&mut self, now: Timestamp) -> Vec<Tally> {
         let Some((task, seq, sent)) = self.sending.take() else { return Vec::new() };
         if task == Task::Add {
             return sent;
@@ -132,35 +154,35 @@ impl Book {
 
     /// The rows that hold what is logged, and the parts to replace them by. Should that fail, the
     /// next parts have other numbers.
-    pub(super) fn cut(&mut self) -> (&[i64], impl Iterator<Item = Numbered<'_>>) {
+    pub fn cut(&mut self) -> (&[i64], impl Iterator<Item = Numbered<'_>>) {
         self.first_part = self.seq + 1;
-        let parts = self.logged.chunks(PART);
+        let parts = self.logged.chunks(self.sizes.part);
         self.seq += to_i64(parts.len());
         (&self.rows, (self.first_part..).zip(parts))
     }
 
     /// The parts have replaced the rows.
-    pub(super) fn did_cut(&mut self) {
+    pub fn did_cut(&mut self) {
         self.parts = self.take_logged();
         self.settled = 0;
     }
 
     /// The rows were not there any more: somebody took this process for dead and sees to them. What
     /// they held is theirs.
-    pub(super) fn lost_rows(&mut self) -> Vec<Tally> {
+    pub fn lost_rows(&mut self) -> Vec<Tally> {
         self.take_logged()
     }
 
     /// The part to settle.
-    pub(super) fn part(&self) -> Option<Numbered<'_>> {
-        let tallies = self.parts.chunks(PART).nth(self.settled)?;
+    pub fn part(&self) -> Option<Numbered<'_>> {
+        let tallies = self.parts.chunks(self.sizes.part).nth(self.settled)?;
         Some((self.first_part + to_i64(self.settled), tallies))
     }
 
     /// It is in the tables: by this process, or by another that took it for dead.
-    pub(super) fn did_settle(&mut self) {
+    pub fn did_settle(&mut self) {
         self.settled += 1;
-        if self.settled * PART >= self.parts.len() {
+        if self.settled * self.sizes.part >= self.parts.len() {
             self.parts = Vec::new();
         }
     }
@@ -184,6 +206,7 @@ mod tests {
     use std::collections::BTreeMap;
 
     const LONGEST: Duration = Duration::from_secs(30);
+    const FEW: usize = 2_000;
 
     /// What a store makes of the tasks: sums in tables, rows in a log, numbers that are taken once.
     #[derive(Default)]

@@ -1,9 +1,8 @@
 //! What memory knows of one link's hits: its quota, and how much of it is written.
 
-use std::sync::Arc;
-
 use crate::ledger::{Quota, Reservation};
 use crate::link::{LinkId, Month};
+use crate::sync::Arc;
 
 /// The counters of one link. There is never more than one cell for a link at a time.
 #[derive(Debug)]

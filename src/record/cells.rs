@@ -8,12 +8,12 @@
 use std::borrow::Borrow;
 use std::collections::HashSet;
 use std::hash::{Hash, Hasher};
-use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use crate::ledger::Reservation;
 use crate::link::{LinkId, Month, Tally};
 use crate::record::Cell;
+use crate::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use crate::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// Parts of the set, so that looking for cells that nobody needs can be done a little at a time.
 const SHARDS: usize = 64;

@@ -2,9 +2,9 @@
 //! the writer takes all that gathered a few times a second, by exchanging one list for another.
 
 use std::mem;
-use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use crate::record::Click;
+use crate::sync::{Mutex, MutexGuard, PoisonError};
 
 /// Clicks that may wait in one lane: 1.5 MiB, half a second of all that a core can answer.
 pub(super) const ROOM: usize = 1 << 16;

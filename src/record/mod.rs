@@ -7,7 +7,7 @@
 //! details are, and the visit is counted apart; what could not be written stays and is tried
 //! again.
 
-mod book;
+pub mod book;
 mod cell;
 mod cells;
 mod click;

@@ -19,6 +19,7 @@ use tokio::sync::{mpsc, oneshot};
 
 use crate::store::Error;
 use crate::store::driver::{Load, Outcome, Sql, Step};
+use crate::store::group::{self, Group};
 use crate::store::value::{Row, Value};
 use crate::store::wal::{LOG_BYTES, Log};
 
@@ -26,8 +27,6 @@ use crate::store::wal::{LOG_BYTES, Log};
 const BUSY: Duration = Duration::from_secs(5);
 /// Batches that may wait for the writer; more make their callers wait.
 const QUEUE: usize = 1024;
-/// Steps after which a transaction is committed though more work is waiting.
-const GROUP: usize = 4096;
 /// Pages in the write-ahead log before it is moved into the database: 64 MiB. Rarer than SQLite's
 /// own 1,000, since pages of random keys would be moved again and again.
 const CHECKPOINT_PAGES: i64 = 16_384;
@@ -190,6 +189,11 @@ impl Readers {
     }
 }
 
+fn add(group: &mut Group<Job>, job: Job) {
+    let steps = job.steps.len();
+    group.add(job, steps);
+}
+
 /// The one that writes.
 struct Writer<'db> {
     db: &'db Connection,
@@ -199,13 +203,7 @@ struct Writer<'db> {
     failing: Arc<AtomicBool>,
 }
 
-/// Why a transaction was rolled back.
-enum Undone {
-    /// One of its batches asked for it or failed; the answer to that batch.
-    ByBatch(Result<Outcome, Error>),
-    /// The database could not go on.
-    Lost(Error),
-}
+type Undone = group::Undone<Outcome, Error>;
 
 impl<'db> Writer<'db> {
     fn new(db: &'db Connection, failing: Arc<AtomicBool>) -> Self {
@@ -214,18 +212,14 @@ impl<'db> Writer<'db> {
 
     /// The writer's life: gather, run, commit, answer.
     fn write_all(mut self, mut queue: mpsc::Receiver<Work>, mut log: Log) {
-        let mut group = Vec::new();
+        let mut group = Group::default();
         while let Some(work) = queue.blocking_recv() {
-            let mut steps = 0;
             let mut next = Some(work);
             while let Some(Work::Write(job)) = next {
-                steps += job.steps.len();
-                group.push(job);
-                next = if steps < GROUP { queue.try_recv().ok() } else { None };
+                add(&mut group, job);
+                next = if group.has_room() { queue.try_recv().ok() } else { None };
             }
-            if !group.is_empty() {
-                self.write_group(&mut group);
-            }
+            self.write_group(&mut group);
             if let Some(Work::Tidy(done)) = next {
                 self.tidy();
                 // Whoever has gone away does not need to know.
@@ -241,37 +235,25 @@ impl<'db> Writer<'db> {
         let _ = self.db.query_row("pragma wal_checkpoint(truncate)", [], |_| Ok(()));
     }
 
-    /// Write the batches of a group in one transaction. One that has to be undone takes the others
-    /// with it, and each is then written again by itself. That is rare; a savepoint for each
-    /// would have SQLite copy every page before it is changed, every time.
-    fn write_group(&mut self, group: &mut Vec<Job>) {
-        match self.run_group(group) {
-            Ok(answers) => {
-                self.failing.store(false, Ordering::Relaxed);
-                for (job, answer) in group.drain(..).zip(answers) {
-                    job.answer(answer);
+    /// Write what is in the group, and answer: nobody before their transaction is committed.
+    fn write_group(&mut self, group: &mut Group<Job>) {
+        while let Some(jobs) = group.transaction() {
+            let ran = self.run_group(jobs);
+            match &ran {
+                Ok(_) => self.failing.store(false, Ordering::Relaxed),
+                Err(Undone::Lost(error)) => {
+                    let refused = matches!(error, Error::Unavailable(_) | Error::Corrupt(_));
+                    self.failing.store(refused, Ordering::Relaxed);
                 }
+                Err(Undone::ByBatch(_)) => {}
             }
-            Err(Undone::Lost(error)) => {
-                let refused = matches!(error, Error::Unavailable(_) | Error::Corrupt(_));
-                self.failing.store(refused, Ordering::Relaxed);
-                for job in group.drain(..) {
-                    job.answer(Err(error.clone()));
-                }
-            }
-            Err(Undone::ByBatch(answer)) => {
-                let alone = group.len() == 1;
-                for job in group.drain(..) {
-                    if alone {
-                        return job.answer(answer);
-                    }
-                    self.write_group(&mut vec![job]);
-                }
+            for (job, answer) in group.ran(ran) {
+                job.answer(answer);
             }
         }
     }
 
-    fn run_group(&mut self, group: &[Job]) -> Result<Vec<Result<Outcome, Error>>, Undone> {
+    fn run_group(&mut self, group: &[Job]) -> group::Ran<Outcome, Error> {
         let lost = |error| Undone::Lost(failed(&error));
         self.db.execute_batch("begin immediate").map_err(lost)?;
         let ran = group.iter().map(|job| self.run_steps(&job.steps));
@@ -421,10 +403,10 @@ mod tests {
     fn write_together(batches: Vec<Vec<Step>>) -> (Vec<Result<Outcome, String>>, Vec<i64>) {
         let db = Connection::open_in_memory().unwrap();
         db.execute_batch("create table t (id integer primary key)").unwrap();
-        let (mut group, mut answers) = (Vec::new(), Vec::new());
+        let (mut group, mut answers) = (Group::default(), Vec::new());
         for steps in batches {
             let (reply, answer) = oneshot::channel();
-            group.push(Job { steps, reply });
+            add(&mut group, Job { steps, reply });
             answers.push(answer);
         }
         Writer::new(&db, Arc::default()).write_group(&mut group);

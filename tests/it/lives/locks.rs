@@ -3,7 +3,9 @@
 use std::collections::HashSet;
 use std::time::Duration;
 
+use kurz::clock::Timestamp;
 use kurz::store::Holding;
+use kurz::store::lease::Lease;
 
 use super::stage::Bench;
 use crate::harness::instance::{Kind, on_both_databases};
@@ -177,4 +179,52 @@ fn over(code: &str, id: u32) -> String {
              redirect_status, created_at, updated_at, expires_at, version)
          values ({id}, 'main', '{code}', 'random', 'https://example.com/', '', 302, 1, 1, 2, 1)"
     )
+}
+
+/// The statements and the rules that a simulation runs (`store/lease.rs`), step by step. On SQLite, whose
+/// clock is the test's to move: the statements are the same on PostgreSQL.
+#[tokio::test]
+async fn e12_the_statements_of_a_lock_do_what_its_rules_say() {
+    let bench = Bench::new(Kind::Sqlite).await;
+    let mut lease = Lease::default();
+    let mut held: Vec<(Holding, String, i64)> = Vec::new();
+    let mut seed = 7_u64;
+    let mut throw = |sides: u64| {
+        seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+        (seed >> 33) % sides
+    };
+    for round in 0..1500 {
+        let minutes = i64::try_from(throw(9)).unwrap() - if throw(20) == 0 { 40 } else { 0 };
+        let now = Timestamp::from_ms(bench.now().as_ms() + minutes * 60_000);
+        bench.clock.set(now);
+        let at_most = Duration::from_mins(throw(20));
+        let at_most_ms = i64::try_from(at_most.as_millis()).unwrap();
+        if throw(2) == 0 || held.is_empty() {
+            let by = format!("i{}", throw(3));
+            let ours = bench.take(&by, at_most).await;
+            let at = lease.take(&by, at_most_ms, now.as_ms());
+            assert_eq!(ours.is_some(), at.is_some(), "round {round}: take");
+            held.extend(ours.zip(at).map(|(holding, at)| (holding, by, at)));
+            continue;
+        }
+        let (holding, by, at) = &held[usize::try_from(throw(3)).unwrap().min(held.len() - 1)];
+        let store = &bench.store;
+        let (ours, rules) = match throw(3) {
+            0 => (
+                store.extend_lock(holding, at_most, now).await.unwrap(),
+                lease.extend(by, *at, at_most_ms, now.as_ms()),
+            ),
+            1 => (
+                store.release_lock(holding, at_most, now).await.unwrap(),
+                lease.release(by, *at, at_most_ms, now.as_ms()),
+            ),
+            _ => (
+                store.mark_expired(holding, 1, now).await.unwrap().is_some(),
+                lease.fence(by, *at, now.as_ms()),
+            ),
+        };
+        assert_eq!(ours, rules, "round {round}");
+        held.reverse();
+        held.truncate(6);
+    }
 }

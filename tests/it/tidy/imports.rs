@@ -21,6 +21,7 @@ const EDGE: &str = "it translates between one wire shape and `app`; what the pro
 const ALLOWED: &[Row] = &[
     Row { module: "clock", may_import: "", why: BOTTOM },
     Row { module: "entropy", may_import: "", why: BOTTOM },
+    Row { module: "sync", may_import: "", why: BOTTOM },
     Row { module: "client", may_import: "", why: BOTTOM },
     Row {
         module: "config",
@@ -47,8 +48,12 @@ const ALLOWED: &[Row] = &[
         why: "it carries what instances say to each other; what that means is for others to decide",
     },
     Row { module: "cache", may_import: "record store link code clock", why: BEHIND },
-    Row { module: "ledger", may_import: "fleet redis store link code clock config", why: BEHIND },
-    Row { module: "record", may_import: "ledger store link code clock", why: BEHIND },
+    Row {
+        module: "ledger",
+        may_import: "fleet redis store link code clock config sync",
+        why: BEHIND,
+    },
+    Row { module: "record", may_import: "ledger store link code clock sync", why: BEHIND },
     Row {
         module: "redirect",
         may_import: "cache ledger record link code clock",

@@ -1,0 +1,69 @@
+//! The cells that threads share without a lock, and the locks that they share for a moment, in every order
+//! that the memory model allows: loom runs the real files of `src`, with its own atomics and locks in
+//! the place of the standard library's (`sync`). Not the machines: those are in `tests/sim`.
+//!
+//! Without the test harness, which would also compile the files' own tests: they need real threads.
+#![expect(
+    clippy::unwrap_used,
+    clippy::print_stdout,
+    reason = "in a test, what is not there is a failure, and the results are told"
+)]
+
+#[path = "../../src/clock.rs"]
+#[expect(dead_code, unreachable_pub, unused_imports, reason = "only the instant is needed here")]
+mod clock;
+#[expect(
+    dead_code,
+    unreachable_pub,
+    unused_imports,
+    reason = "only a part of each file is needed here"
+)]
+mod ledger;
+#[expect(
+    dead_code,
+    unreachable_pub,
+    unused_imports,
+    reason = "only a part of each file is needed here"
+)]
+mod link;
+#[expect(dead_code, unreachable_pub, reason = "only a part of each file is needed here")]
+mod record;
+mod sync;
+
+use std::panic::catch_unwind;
+
+/// What is run, by name; a planted race must be found.
+const TESTS: &[(&str, fn())] = &[
+    ("e1_t_loom_three_threads_take_exactly_the_limit", ledger::races::exactly_the_limit),
+    ("e3_t_loom_a_new_month_begins_once", ledger::races::a_new_month_begins_once),
+    ("e1_t_loom_what_is_added_and_what_is_taken_both_count", ledger::races::added_and_taken),
+    ("e9_t_loom_no_click_is_lost_between_a_worker_and_the_writer", record::races::handoff),
+    ("e9_t_loom_a_cell_never_forgets_a_hit", record::races::cells_never_forget),
+    ("t_loom_a_take_in_two_steps_is_found", || finds(ledger::races::take_in_two_steps)),
+    ("t_loom_a_load_that_does_not_name_its_round_is_found", || finds(record::races::no_round)),
+];
+
+/// The planted race must end in a panic.
+fn finds(race: fn()) {
+    std::panic::set_hook(Box::new(|_| {}));
+    let found = catch_unwind(race).is_err();
+    let _ = std::panic::take_hook();
+    assert!(found, "the race was not found");
+}
+
+fn main() {
+    // As the test harness does: names that hold one of the words, none of them if they are options.
+    let words: Vec<String> =
+        std::env::args().skip(1).filter(|word| !word.starts_with('-')).collect();
+    let chosen = |name: &str| words.is_empty() || words.iter().any(|word| name.contains(word));
+    if std::env::args().any(|word| word == "--list") {
+        for (name, _) in TESTS {
+            println!("{name}: test");
+        }
+        return;
+    }
+    for (name, test) in TESTS.iter().filter(|(name, _)| chosen(name)) {
+        test();
+        println!("test {name} ... ok");
+    }
+}

@@ -1,0 +1,372 @@
+//! Redirects on their way into the store: processes with a book each, a store that refuses, forgets to
+//! answer, or does late what it was asked long ago, processes that are killed, and neighbours that
+//! settle what a silent one left.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use kurz::clock::Timestamp;
+use kurz::link::{Hour, LinkId, Tally};
+use kurz::record::book::{Book, Sizes, Task};
+
+use crate::dice::{Dice, Story};
+
+/// After so long a silent process is taken for dead, in milliseconds.
+const SILENT: i64 = 10_000;
+/// Small, so that few clicks go all the ways.
+const SIZES: Sizes = Sizes { few: 3, part: 2, most: 12 };
+
+/// What is broken on purpose.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Flaw {
+    None,
+    /// The store takes every write, also one of a turn that was taken.
+    NoTurns,
+    /// A part is added to the tables and left in the log.
+    SettledTwice,
+}
+
+/// What a process asks of the store.
+#[derive(Clone)]
+enum Ask {
+    Add { turn: i64, tallies: Vec<Tally> },
+    Log { turn: i64, seq: i64, tallies: Vec<Tally> },
+    Cut { rows: Vec<i64>, parts: Vec<(i64, Vec<Tally>)> },
+    Settle { seq: i64 },
+    SettleOwn,
+}
+
+struct Process {
+    writer: i64,
+    book: Book,
+    /// Clicks that nobody gathered yet.
+    lane: Vec<i64>,
+    /// All clicks that it answered.
+    served: u64,
+}
+
+#[derive(Default)]
+struct Store {
+    tables: BTreeMap<i64, u64>,
+    log: BTreeMap<(i64, i64), Vec<Tally>>,
+    /// The last turn of each writer, and when it was.
+    turns: BTreeMap<i64, (i64, i64)>,
+    /// What each writer made safe.
+    by_writer: BTreeMap<i64, u64>,
+    total: u64,
+}
+
+struct World<'a> {
+    dice: &'a mut Dice,
+    story: &'a mut Story,
+    flaw: Flaw,
+    at: i64,
+    processes: Vec<Process>,
+    writers: i64,
+    store: Store,
+    /// Writes that were given up on and come all the same.
+    late: BTreeMap<(i64, u64), (i64, Ask)>,
+    served: u64,
+    /// What killed processes had not made safe.
+    lost: u64,
+}
+
+/// One world.
+pub(crate) fn run(dice: &mut Dice, story: &mut Story, flaw: Flaw) -> Result<(), String> {
+    let mut world = World {
+        at: 1_773_576_000_000,
+        processes: Vec::new(),
+        writers: 0,
+        store: Store::default(),
+        late: BTreeMap::new(),
+        served: 0,
+        lost: 0,
+        dice,
+        story,
+        flaw,
+    };
+    for _ in 0..world.dice.between(1, 3) {
+        let fresh = world.start();
+        world.processes.push(fresh);
+    }
+    for _ in 0..world.dice.between(20, 120) {
+        world.happen()?;
+        world.check()?;
+    }
+    world.finish()
+}
+
+fn visits(tallies: &[Tally]) -> u64 {
+    tallies.iter().map(|tally| tally.visits).sum()
+}
+
+impl World<'_> {
+    fn start(&mut self) -> Process {
+        self.writers += 1;
+        self.store.turns.insert(self.writers, (0, self.at));
+        let book = Book::new(Duration::from_secs(4)).with(SIZES);
+        Process { writer: self.writers, book, lane: Vec::new(), served: 0 }
+    }
+
+    fn happen(&mut self) -> Result<(), String> {
+        self.at += if self.dice.one_in(20) { 12_000 } else { self.dice.between(1, 400) };
+        self.arrive()?;
+        let one = self.dice.pick(self.processes.len());
+        match self.dice.below(20) {
+            0..8 => self.visit(one),
+            8..16 => drop(self.flush(one, false, false)?),
+            16 | 17 => self.settle_left(),
+            18 => self.kill(one),
+            _ => {}
+        }
+        Ok(())
+    }
+
+    fn visit(&mut self, one: usize) {
+        let count = if self.dice.one_in(4) { 9 } else { self.dice.between(1, 3) };
+        for _ in 0..count {
+            let link = self.dice.between(1, 12);
+            self.processes[one].lane.push(link);
+        }
+        self.processes[one].served += count.unsigned_abs();
+        self.served += count.unsigned_abs();
+        self.story.note(self.at, "visits", &[self.processes[one].writer, count]);
+    }
+
+    /// What the recorder does four times a second; whether everything went well.
+    fn flush(&mut self, one: usize, all: bool, sound: bool) -> Result<bool, String> {
+        self.gather(one);
+        for _ in 0..200 {
+            let now = Timestamp::from_ms(self.at);
+            let Some(task) = self.processes[one].book.plan(now, all) else {
+                return self.is_safe(one).map(|()| true);
+            };
+            if !self.carry_out(one, task, sound)? {
+                return Ok(false);
+            }
+        }
+        Err("the book never ends".to_owned())
+    }
+
+    fn gather(&mut self, one: usize) {
+        let process = &mut self.processes[one];
+        if process.book.is_full() {
+            return;
+        }
+        process.lane.sort_unstable();
+        let at = Timestamp::from_ms(self.at);
+        let mut tallies = Vec::new();
+        for link in process.lane.drain(..) {
+            let (link, hour) = (LinkId(link), Hour::of(at));
+            let tally = Tally { link, hour, others: 0, visits: 1, nanos: 1, last_at: at };
+            kurz::link::tally::push(&mut tallies, tally);
+        }
+        process.book.take_in(tallies);
+    }
+
+    /// Once a flush went well, all that was gathered is in the store.
+    fn is_safe(&self, one: usize) -> Result<(), String> {
+        let process = &self.processes[one];
+        let safe = self.store.by_writer.get(&process.writer).copied().unwrap_or_default();
+        let unsafe_yet = u64::try_from(process.lane.len()).unwrap();
+        if safe + unsafe_yet == process.served {
+            return Ok(());
+        }
+        Err(format!("after a flush {safe} of {} clicks are safe", process.served))
+    }
+
+    /// One task of a process; whether it was told that it is done.
+    fn carry_out(&mut self, one: usize, task: Task, sound: bool) -> Result<bool, String> {
+        let process = &mut self.processes[one];
+        let (writer, turn) = (process.writer, process.book.turn());
+        let sent = process.book.sent().map(|(seq, tallies)| (seq, tallies.to_vec()));
+        let part = process.book.part().map(|(seq, _)| seq);
+        let ask = match (task, sent, part) {
+            (Task::Add, Some((_, tallies)), _) => Ask::Add { turn, tallies },
+            (Task::Log, Some((seq, tallies)), _) => Ask::Log { turn, seq, tallies },
+            (Task::Settle, _, Some(seq)) => Ask::Settle { seq },
+            (Task::Cut, ..) => {
+                let (rows, parts) = process.book.cut();
+                let rows = rows.to_vec();
+                Ask::Cut { rows, parts: parts.map(|(seq, part)| (seq, part.to_vec())).collect() }
+            }
+            _ => return Err(format!("{task:?} without anything to do")),
+        };
+        let Some(done) = self.ask(writer, ask, sound)? else { return Ok(false) };
+        let now = Timestamp::from_ms(self.at);
+        match task {
+            Task::Add | Task::Log => drop(self.processes[one].book.did_send(now)),
+            Task::Settle => self.processes[one].book.did_settle(),
+            Task::Cut if done => self.processes[one].book.did_cut(),
+            Task::Cut => {
+                if self.ask(writer, Ask::SettleOwn, sound)?.is_none() {
+                    return Ok(false);
+                }
+                self.processes[one].book.lost_rows();
+            }
+        }
+        Ok(true)
+    }
+
+    /// Put something to the store; its answer, if one was heard.
+    fn ask(&mut self, writer: i64, ask: Ask, sound: bool) -> Result<Option<bool>, String> {
+        let fate = if sound { 0 } else { self.dice.below(10) };
+        self.story.note(self.at, "ask", &[writer, i64::try_from(fate).unwrap()]);
+        match fate {
+            // Refused: the store was away.
+            7 => Ok(None),
+            // Done, and the answer got lost.
+            8 => self.apply(writer, &ask).map(|_| None),
+            // Given up on, and done when nobody expects it any more.
+            9 => {
+                let due = self.at + self.dice.between(1, 20_000);
+                self.late.insert((due, self.story.events), (writer, ask));
+                Ok(None)
+            }
+            _ => self.apply(writer, &ask).map(Some),
+        }
+    }
+
+    fn arrive(&mut self) -> Result<(), String> {
+        while let Some(first) = self.late.first_entry().filter(|first| first.key().0 <= self.at) {
+            let (writer, ask) = first.remove();
+            self.story.note(self.at, "late", &[writer]);
+            self.apply(writer, &ask)?;
+        }
+        Ok(())
+    }
+
+    /// What the store does, in one transaction.
+    fn apply(&mut self, writer: i64, ask: &Ask) -> Result<bool, String> {
+        let store = &mut self.store;
+        let mut take_turn = |turn: i64| {
+            let last = store.turns.entry(writer).or_insert((0, self.at));
+            let free = last.0 + 1 == turn || self.flaw == Flaw::NoTurns;
+            if free {
+                *last = (turn, self.at);
+            }
+            free
+        };
+        match ask {
+            Ask::Add { turn, tallies } => {
+                if take_turn(*turn) {
+                    store.add(tallies);
+                    store.count(writer, tallies);
+                }
+            }
+            Ask::Log { turn, seq, tallies } => {
+                if take_turn(*turn) {
+                    if store.log.insert((writer, *seq), tallies.clone()).is_some() {
+                        return Err(format!("row {seq} of {writer} was given twice"));
+                    }
+                    store.count(writer, tallies);
+                }
+            }
+            Ask::Cut { rows, parts } => {
+                if !rows.iter().all(|seq| store.log.contains_key(&(writer, *seq))) {
+                    return Ok(false);
+                }
+                for seq in rows {
+                    store.log.remove(&(writer, *seq));
+                }
+                for (seq, tallies) in parts {
+                    if store.log.insert((writer, *seq), tallies.clone()).is_some() {
+                        return Err(format!("part {seq} of {writer} was given twice"));
+                    }
+                }
+            }
+            Ask::Settle { seq } => store.settle((writer, *seq), self.flaw),
+            Ask::SettleOwn => {
+                let own: Vec<_> = store.log.keys().filter(|key| key.0 == writer).copied().collect();
+                for key in own {
+                    store.settle(key, self.flaw);
+                }
+            }
+        }
+        Ok(true)
+    }
+
+    /// Somebody settles what silent processes left.
+    fn settle_left(&mut self) {
+        let store = &mut self.store;
+        let is_silent = |writer: &i64| {
+            store.turns.get(writer).is_none_or(|(_, written)| written + SILENT <= self.at)
+        };
+        let left: Vec<_> = store.log.keys().filter(|key| is_silent(&key.0)).copied().collect();
+        self.story.note(self.at, "settle-left", &[i64::try_from(left.len()).unwrap()]);
+        for key in left {
+            store.settle(key, self.flaw);
+        }
+    }
+
+    fn kill(&mut self, one: usize) {
+        let fresh = self.start();
+        let dead = std::mem::replace(&mut self.processes[one], fresh);
+        let safe = self.store.by_writer.get(&dead.writer).copied().unwrap_or_default();
+        self.lost += dead.served - safe.min(dead.served);
+        self.story.note(self.at, "kill", &[dead.writer]);
+    }
+
+    fn check(&self) -> Result<(), String> {
+        let store = &self.store;
+        let tables: u64 = store.tables.values().sum();
+        let logged: u64 = store.log.values().map(|tallies| visits(tallies)).sum();
+        if tables + logged > self.served {
+            return Err(format!("{tables} + {logged} counted of {}", self.served));
+        }
+        if store.total != tables + logged {
+            return Err(format!("the total says {}, not {tables} + {logged}", store.total));
+        }
+        Ok(())
+    }
+
+    /// The faults are over: everything is written down, and counted once.
+    fn finish(mut self) -> Result<(), String> {
+        self.at += 30_000;
+        self.arrive()?;
+        for one in 0..self.processes.len() {
+            for _ in 0..10 {
+                let done = self.flush(one, true, true)?;
+                let process = &self.processes[one];
+                if done && process.lane.is_empty() && process.book.waiting() == 0 {
+                    break;
+                }
+            }
+            if self.processes[one].book.waiting() > 0 {
+                return Err("tallies wait for ever".to_owned());
+            }
+        }
+        self.at += 30_000;
+        self.settle_left();
+        self.check()?;
+        let tables: u64 = self.store.tables.values().sum();
+        if tables + self.lost < self.served {
+            return Err(format!("{tables} counted of {}, {} lost", self.served, self.lost));
+        }
+        if self.lost == 0 && tables != self.served {
+            return Err(format!("{tables} counted of {}, nobody was killed", self.served));
+        }
+        Ok(())
+    }
+}
+
+impl Store {
+    fn add(&mut self, tallies: &[Tally]) {
+        for tally in tallies {
+            *self.tables.entry(tally.link.0).or_default() += tally.visits;
+        }
+    }
+
+    fn count(&mut self, writer: i64, tallies: &[Tally]) {
+        *self.by_writer.entry(writer).or_default() += visits(tallies);
+        self.total += visits(tallies);
+    }
+
+    fn settle(&mut self, key: (i64, i64), flaw: Flaw) {
+        let Some(tallies) = self.log.remove(&key) else { return };
+        self.add(&tallies);
+        if flaw == Flaw::SettledTwice {
+            self.log.insert(key, tallies);
+        }
+    }
+}

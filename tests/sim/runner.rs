@@ -1,0 +1,100 @@
+//! Runs a world for very many seeds, on all processors, and tells which of them went wrong and how to see
+//! that again.
+
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::thread;
+
+use crate::dice::{Dice, Story};
+
+/// A world: what happens for one seed, or what went wrong.
+pub(crate) type World = fn(&mut Dice, &mut Story) -> Result<(), String>;
+
+/// Every so many seeds one is run twice: its story must be the same.
+const TWICE: u64 = 100;
+
+/// What a campaign came to.
+#[derive(Debug, Default)]
+pub(crate) struct Campaign {
+    pub(crate) events: u64,
+    pub(crate) failed: Vec<(u64, String)>,
+}
+
+/// One run.
+pub(crate) fn run(world: World, seed: u64, aloud: bool) -> (Story, Result<(), String>) {
+    let (mut dice, mut story) = (Dice::new(seed), Story::new(aloud));
+    let end = world(&mut dice, &mut story);
+    (story, end)
+}
+
+/// Run `world` for the seeds 0 up to `count`; stop after the first few that fail.
+pub(crate) fn explore(world: World, count: u64) -> Campaign {
+    let next = AtomicU64::new(0);
+    let campaign = Mutex::new(Campaign::default());
+    let work = || {
+        let mut events = 0;
+        loop {
+            let seed = next.fetch_add(1, Ordering::Relaxed);
+            if seed >= count {
+                break;
+            }
+            let (story, end) = run(world, seed, false);
+            events += story.events;
+            let mut failure = end.err();
+            if seed.is_multiple_of(TWICE) && run(world, seed, false).0.hash() != story.hash() {
+                failure.get_or_insert_with(|| "the same seed told two stories".to_owned());
+            }
+            if let Some(failure) = failure {
+                let mut campaign = campaign.lock().unwrap();
+                campaign.failed.push((seed, failure));
+                if campaign.failed.len() >= 3 {
+                    next.store(count, Ordering::Relaxed);
+                }
+            }
+        }
+        campaign.lock().unwrap().events += events;
+    };
+    thread::scope(|scope| {
+        for _ in 0..thread::available_parallelism().map_or(2, usize::from) {
+            scope.spawn(work);
+        }
+    });
+    campaign.into_inner().unwrap()
+}
+
+/// Every one of `count` seeds must end well. With `KURZ_SIM_SEED` only that one is run, aloud; with
+/// `KURZ_SIM_SEEDS` as many as it says.
+#[track_caller]
+pub(crate) fn holds(name: &str, world: World, count: u64) {
+    if let Some(seed) = given("KURZ_SIM_SEED") {
+        let (story, end) = run(world, seed, true);
+        println!("{name}, seed {seed}: {} events, hash {:016x}", story.events, story.hash());
+        end.unwrap_or_else(|failure| panic!("{name}, seed {seed}: {failure}"));
+        return;
+    }
+    let count = given("KURZ_SIM_SEEDS").unwrap_or(count);
+    let campaign = explore(world, count);
+    println!("{name}: {count} seeds, {} events", campaign.events);
+    let failed = campaign.failed.iter().map(|(seed, failure)| {
+        format!(
+            "{name}, seed {seed}: {failure}\n  \
+             again: KURZ_SIM_SEED={seed} cargo test --test sim {name} -- --nocapture"
+        )
+    });
+    let failed: Vec<String> = failed.collect();
+    assert!(failed.is_empty(), "{}", failed.join("\n"));
+}
+
+/// At least one of `count` seeds must show that something is wrong, in these `words`.
+#[track_caller]
+pub(crate) fn catches(world: World, count: u64, words: &str) {
+    let campaign = explore(world, count);
+    let caught = campaign.failed.iter().any(|(_, failure)| failure.contains(words));
+    assert!(caught, "{count} seeds passed though the rule is broken: {:?}", campaign.failed);
+}
+
+fn given(name: &str) -> Option<u64> {
+    #[expect(clippy::disallowed_methods, reason = "one seed is chosen by hand, to see it again")]
+    let text = std::env::var(name).ok()?;
+    Some(text.parse().unwrap_or_else(|_| panic!("{name} is to be a number, not {text}")))
+}
