@@ -66,7 +66,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_password_is_measured_in_bytes() {
+    fn c7_c8_a_password_is_measured_in_bytes() {
         let table = [
             ("1234567", Err(PasswordError::Length)),
             ("12345678", Ok(())),
@@ -83,7 +83,7 @@ mod tests {
     }
 
     #[test]
-    fn a_password_prints_hidden() {
+    fn h12_a_password_prints_hidden() {
         assert_eq!(format!("{:?}", Password::parse("correct horse").unwrap()), "[hidden]");
     }
 }

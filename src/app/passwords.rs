@@ -125,7 +125,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_damaged_hash_is_nobodys_password() {
+    async fn c17_a_damaged_hash_is_nobodys_password() {
         let passwords = quick();
         for hash in ["", "x", "$2b$04$", "$2b$99$abc", "ä$2b$12$", "\u{1f512}".repeat(15).as_str()]
         {

@@ -37,7 +37,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_secret_prints_hidden_however_it_is_printed() {
+    fn h12_a_secret_prints_hidden_however_it_is_printed() {
         let secret = Secret::new("hunter2");
         assert_eq!(format!("{secret} {secret:?}"), "[hidden] [hidden]");
         assert_eq!(secret.expose(), "hunter2");

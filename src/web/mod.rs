@@ -33,6 +33,7 @@ use utoipa::openapi::OpenApi;
 use crate::app::App;
 
 pub use guard::guard;
+pub use links::cell::cell;
 pub use preview::{HostOfRequest, short_address};
 
 /// The pages, by path. The router and the reserved words are both made from this list.

@@ -31,6 +31,79 @@ const MALFORMED: &[&str] = &[
     "GET /a HTTP/1.1\r\nHost: a\r\n: empty\r\n\r\n",
     "GET /a\r\n\r\n",
     "GET /a HTTP/3.0\r\nHost: a\r\n\r\n",
+    // More words on the body's length than one, or one that is none.
+    "POST /a HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\ncontent-length: 5\r\n\r\nabcde",
+    "POST /a HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\nX: y\r\nCONTENT-LENGTH: 0\r\n\r\nabcde",
+    "POST /a HTTP/1.1\r\nHost: a\r\nContent-Length: 0, 5\r\n\r\nabcde",
+    "POST /a HTTP/1.1\r\nHost: a\r\nContent-Length: 5,6\r\n\r\nabcde",
+    "POST /a HTTP/1.1\r\nHost: a\r\nContent-Length: 5 5\r\n\r\nabcde",
+    "POST /a HTTP/1.1\r\nHost: a\r\nContent-Length: 5;\r\n\r\nabcde",
+    "POST /a HTTP/1.1\r\nHost: a\r\nContent-Length: 5.0\r\n\r\nabcde",
+    "POST /a HTTP/1.1\r\nHost: a\r\nContent-Length: 5e0\r\n\r\nabcde",
+    "POST /a HTTP/1.1\r\nHost: a\r\nContent-Length: \r\n\r\nabcde",
+    "POST /a HTTP/1.1\r\nHost: a\r\nContent-Length: five\r\n\r\nabcde",
+    "POST /a HTTP/1.1\r\nHost: a\r\nContent-Length: ٥\r\n\r\nabcde",
+    "POST /a HTTP/1.1\r\nHost: a\r\nContent-Length: _5\r\n\r\nabcde",
+    "POST /a HTTP/1.1\r\nHost: a\r\nContent-Length: 1_0\r\n\r\nabcde",
+    "POST /a HTTP/1.1\r\nHost: a\r\nContent-Length: \"5\"\r\n\r\nabcde",
+    "POST /a HTTP/1.1\r\nHost: a\r\nContent-Length:\x0b5\r\n\r\nabcde",
+    "POST /a HTTP/1.1\r\nHost: a\r\nContent-Length: 5\0\r\n\r\nabcde",
+    "POST /a HTTP/1.1\r\nHost: a\r\nContent-Length: 18446744073709551616\r\n\r\nabcde",
+    "POST /a HTTP/1.1\r\nHost: a\r\nContent-Length:\r\n 5\r\n\r\nabcde",
+    "POST /a HTTP/1.1\r\nHost: a\r\nContent-Length\t: 5\r\n\r\nabcde",
+    "POST /a HTTP/1.1\r\nHost: a\r\nContent-Length\0: 5\r\n\r\nabcde",
+    "POST /a HTTP/1.1\r\nHost: a\r\nContent Length: 5\r\n\r\nabcde",
+    "POST /a HTTP/1.1\r\nHost: a\r\n Content-Length: 5\r\n\r\nabcde",
+    // Encodings that one reader knows and another does not.
+    "POST /a HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
+    "POST /a HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\nTransfer-Encoding: identity\r\n\r\n0\r\n\r\n",
+    "POST /a HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: identity\r\n\r\n0\r\n\r\n",
+    "POST /a HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: gzip\r\n\r\n0\r\n\r\n",
+    "POST /a HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: gzip, chunked\r\n\r\n0\r\n\r\n",
+    "POST /a HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: x, chunked\r\n\r\n0\r\n\r\n",
+    "POST /a HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked,\r\n\r\n0\r\n\r\n",
+    "POST /a HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: , chunked\r\n\r\n0\r\n\r\n",
+    "POST /a HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked;q=1\r\n\r\n0\r\n\r\n",
+    "POST /a HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: \"chunked\"\r\n\r\n0\r\n\r\n",
+    "POST /a HTTP/1.1\r\nHost: a\r\nTransfer-Encoding:\r\n\r\n0\r\n\r\n",
+    "POST /a HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\0\r\n\r\n0\r\n\r\n",
+    "POST /a HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chun\tked\r\n\r\n0\r\n\r\n",
+    "POST /a HTTP/1.1\r\nHost: a\r\nTransfer-Encoding\t: chunked\r\n\r\n0\r\n\r\n",
+    "POST /a HTTP/1.1\r\nHost: a\r\n\0Transfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
+    "POST /a HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\rX: y\r\n\r\n0\r\n\r\n",
+    "POST /a HTTP/1.1\r\nHost: a\r\nTransfer-Encoding:\r\n chunked\r\n\r\n0\r\n\r\n",
+    "POST /a HTTP/1.1\r\nHost: a\r\nX: y\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
+    // Request lines that are none.
+    "GET\t/a HTTP/1.1\r\nHost: a\r\n\r\n",
+    "GET /a b HTTP/1.1\r\nHost: a\r\n\r\n",
+    "GET /a HTTP/1.1 x\r\nHost: a\r\n\r\n",
+    "GET /a HTTP/1.1x\r\nHost: a\r\n\r\n",
+    "GET /a http/1.1\r\nHost: a\r\n\r\n",
+    "GET /a HTTP/1.9\r\nHost: a\r\n\r\n",
+    "GET /a HTTP/2.0\r\nHost: a\r\n\r\n",
+    "GET /a HTTP/0.9\r\nHost: a\r\n\r\n",
+    "GET /a HTTP/11\r\nHost: a\r\n\r\n",
+    "GET /a HTTQ/1.1\r\nHost: a\r\n\r\n",
+    "GET HTTP/1.1\r\nHost: a\r\n\r\n",
+    "G\0ET /a HTTP/1.1\r\nHost: a\r\n\r\n",
+    "(GET) /a HTTP/1.1\r\nHost: a\r\n\r\n",
+    "GET /\x01 HTTP/1.1\r\nHost: a\r\n\r\n",
+    "GET /a\x7f HTTP/1.1\r\nHost: a\r\n\r\n",
+    "GET /a HTTP/1.1\r\r\nHost: a\r\n\r\n",
+    " GET /a HTTP/1.1\r\nHost: a\r\n\r\n",
+    // Fields that are none.
+    "GET /a HTTP/1.1\r\n Host: a\r\n\r\n",
+    "GET /a HTTP/1.1\r\nHost: a\r\nno colon\r\n\r\n",
+    "GET /a HTTP/1.1\r\nHost: a\r\nX y: z\r\n\r\n",
+    "GET /a HTTP/1.1\r\nHost: a\r\nX : y\r\n\r\n",
+    "GET /a HTTP/1.1\r\nHost: a\r\n(X): y\r\n\r\n",
+    "GET /a HTTP/1.1\r\nHost: a\r\nX@: y\r\n\r\n",
+    "GET /a HTTP/1.1\r\nHost: a\r\nÄ: y\r\n\r\n",
+    "GET /a HTTP/1.1\r\nHost: a\r\nX\x7f: y\r\n\r\n",
+    "GET /a HTTP/1.1\r\nHost: a\r\nX: y\x7f\r\n\r\n",
+    "GET /a HTTP/1.1\r\nHost: a\r\nX: y\x01\r\n\r\n",
+    "GET /a HTTP/1.1\r\nHost: a\r\nX: y\r\r\n\r\n",
+    "\0\0\0\0\r\n\r\n",
 ];
 
 const SECOND: &str = "GET /smuggled HTTP/1.1\r\nHost: a\r\n\r\n";
@@ -102,6 +175,42 @@ fn g3_nothing_is_read_behind_a_chunked_request() {
     assert!(head.starts_with("HTTP/1.1 200 ") && head.contains("connection: close"), "{head}");
     assert_eq!(read_to_close(&mut stream), "abc");
     assert_eq!(server.calls(), 1);
+}
+
+/// Chunks that two readers could read differently, after a head that is right.
+const CHUNKS: &[&str] = &[
+    "zz\r\nabc\r\n0\r\n\r\n",
+    "-1\r\na\r\n0\r\n\r\n",
+    "+3\r\nabc\r\n0\r\n\r\n",
+    "0x3\r\nabc\r\n0\r\n\r\n",
+    "3\nabc\n0\n\n",
+    "3\r\nabcd\r\n0\r\n\r\n",
+    "3\r\nabc0\r\n\r\n",
+    "FFFFFFFFFFFFFFFFF\r\nabc\r\n0\r\n\r\n",
+    "10000000000000003\r\nabc\r\n0\r\n\r\n",
+    "3;x=\"\n\"\r\nabc\r\n0\r\n\r\n",
+    "\r\n3\r\nabc\r\n0\r\n\r\n",
+    "3 3\r\nabc\r\n0\r\n\r\n",
+    "3\r\rabc\r\n0\r\n\r\n",
+    "0\r\nContent-Length: 40\r\n\r\n",
+    "0\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
+    "0\r\n\rX: y\r\n\r\n",
+    "0\r\nX\0: y\r\n\r\n",
+    ";\r\nabc\r\n0\r\n\r\n",
+];
+
+#[test]
+fn g3_chunks_that_are_malformed_hide_no_second_request() {
+    let server = start(patient());
+    for (number, chunks) in (1..).zip(CHUNKS) {
+        let mut stream = server.connect();
+        let head = "POST /echo HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n";
+        write!(stream, "{head}{chunks}{SECOND}").unwrap();
+        let answer = read_to_close(&mut stream);
+        assert!(answers(&answer) <= 1, "{chunks:?}: {answer}");
+        assert!(!answer.contains("HTTP/1.1 302"), "{chunks:?}: {answer}");
+        assert_eq!(server.calls(), number, "{chunks:?}: {answer}");
+    }
 }
 
 #[test]

@@ -19,6 +19,7 @@ use crate::clock::Timestamp;
 use crate::code::WorkspaceId;
 use crate::web::failure::Failure;
 use crate::web::links::Place;
+use crate::web::links::cell::cell;
 use crate::web::links::list::Asked;
 use crate::web::visitor::Member;
 
@@ -158,15 +159,6 @@ fn csv_part(links: &[ShownLink], is_first: bool) -> String {
     text
 }
 
-/// A cell in quotes, which a spreadsheet takes for text.
-fn cell(text: &str) -> String {
-    let formula = text.starts_with([
-        '=', '+', '-', '@', '\t', '\r', '\n', '\u{ff1d}', '\u{ff0b}', '\u{ff0d}', '\u{ff20}',
-    ]);
-    let guard = if formula { "'" } else { "" };
-    format!("\"{guard}{}\"", text.replace('"', "\"\""))
-}
-
 /// A link as the API names its parts.
 #[derive(Serialize)]
 struct Exported<'a> {
@@ -219,23 +211,4 @@ fn json_part(links: &[ShownLink], is_first: bool, is_last: bool) -> String {
         text.push_str("\n]\n");
     }
     text
-}
-
-#[cfg(test)]
-mod tests {
-    use proptest::prelude::*;
-
-    use super::*;
-
-    proptest! {
-        #[test]
-        fn no_cell_is_a_formula_and_none_ends_early(text in "[=+@\\-\t\r\n',\"a-z]{0,20}|\\PC{0,20}") {
-            let cell = cell(&text);
-            let inner = cell.strip_prefix('"').and_then(|rest| rest.strip_suffix('"')).unwrap();
-            prop_assert!(!inner.starts_with(['=', '+', '-', '@', '\t', '\r']));
-            prop_assert!(!inner.replace("\"\"", "").contains('"'));
-            let read = inner.replace("\"\"", "\"");
-            prop_assert!(read == text || read.strip_prefix('\'') == Some(&text));
-        }
-    }
 }

@@ -1,6 +1,7 @@
 //! The pages of links: lists, one link, and the forms that make and change them. One page a file.
 
 pub(super) mod bulk;
+pub(super) mod cell;
 pub(super) mod chart;
 pub(super) mod create;
 pub(super) mod disable;

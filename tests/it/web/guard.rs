@@ -45,7 +45,7 @@ const CHANGES: &[(&str, &str)] = &[
 ];
 
 #[tokio::test]
-async fn no_change_comes_from_elsewhere_whatever_cookie_it_brings() {
+async fn c13_c14_no_change_comes_from_elsewhere_whatever_cookie_it_brings() {
     let stage = Stage::start().await;
     let ada = stage.sign_up("ada").await;
     let token = stage.log_in("ada").await;
@@ -78,7 +78,7 @@ async fn no_change_comes_from_elsewhere_whatever_cookie_it_brings() {
 
 /// The list above names what would be done; this one names everything, from the pages themselves.
 #[tokio::test]
-async fn no_page_at_all_takes_a_change_from_elsewhere() {
+async fn c13_c14_no_page_at_all_takes_a_change_from_elsewhere() {
     let stage = Stage::start().await;
     let evil = stage.sign_up("ada").await.with(ORIGIN, "https://evil.example");
     let api = utoipa::openapi::OpenApiBuilder::new().build();
@@ -94,7 +94,7 @@ async fn no_page_at_all_takes_a_change_from_elsewhere() {
 }
 
 #[tokio::test]
-async fn what_a_script_sends_has_its_content_type() {
+async fn c13_g12_what_a_script_sends_has_its_content_type() {
     let stage = Stage::start().await;
     let ada = stage.sign_up("ada").await;
     for path in ["/app/claim", "/app/w/main/bulk.json"] {
@@ -108,7 +108,7 @@ async fn what_a_script_sends_has_its_content_type() {
 }
 
 #[tokio::test]
-async fn the_cookie_is_for_this_host_alone_and_for_no_script() {
+async fn c13_c15_the_cookie_is_for_this_host_alone_and_for_no_script() {
     let stage = Stage::start().await;
     stage.sign_up("ada").await;
     let fields = [("email", "ada@example.com"), ("password", PASSWORD)];
@@ -133,8 +133,56 @@ async fn the_cookie_is_for_this_host_alone_and_for_no_script() {
     stage.stop().await;
 }
 
+/// Where nobody goes after signing in, in forty spellings.
+const ELSEWHERE: [&str; 44] = [
+    "//evil.example",
+    "///evil.example",
+    "////evil.example/",
+    "/\\evil.example",
+    "\\\\evil.example",
+    "\\/evil.example",
+    "/\\/evil.example",
+    "\\/\\/evil.example",
+    "https://evil.example",
+    "HTTPS://evil.example",
+    "http:evil.example",
+    "https:/evil.example",
+    "https:///evil.example",
+    "https:\\\\evil.example",
+    "//evil.example/%2f..",
+    "//evil.example\\@good.example",
+    "//127.0.0.1@evil.example",
+    "//user:pass@evil.example/app",
+    "evil.example",
+    "evil",
+    ".evil.example",
+    "@evil.example",
+    ":@evil.example",
+    "/\n/evil.example",
+    "/\t/evil.example",
+    "/\r/evil.example",
+    "\t//evil.example",
+    "\n//evil.example",
+    " //evil.example",
+    "/ /evil.example\n",
+    "/app\r\nSet-Cookie: a=b",
+    "/app\r\n\r\n<script>alert(1)</script>",
+    "javascript:alert(1)",
+    "JaVaScRiPt:alert(1)",
+    "\u{1}javascript:alert(1)",
+    "java\nscript:alert(1)",
+    "data:text/html,<script>alert(1)</script>",
+    "vbscript:msgbox(1)",
+    "//[::1]/",
+    "//evil.example:80",
+    "//%65vil.example",
+    "",
+    "?next=//evil.example",
+    "#//evil.example",
+];
+
 #[tokio::test]
-async fn one_goes_on_to_own_pages_only() {
+async fn c15_one_goes_on_to_own_pages_only() {
     let stage = Stage::start().await;
     stage.sign_up("ada").await;
     let login = stage.visitor();
@@ -144,8 +192,8 @@ async fn one_goes_on_to_own_pages_only() {
         answer.header("location").unwrap().to_owned()
     };
     assert_eq!(to("/app/account").await, "/app/account");
-    for evil in ["//evil.example", "/\\evil.example", "https://evil.example", "evil", "/\n/evil"] {
-        assert_eq!(to(evil).await, "/app", "{evil}");
+    for evil in ELSEWHERE {
+        assert_eq!(to(evil).await, "/app", "{evil:?}");
     }
     let asked = stage.visitor().get("/app/w/main?q=a%26b").await.expect(303);
     assert_eq!(asked.header("location"), Some("/login?next=%2Fapp%2Fw%2Fmain%3Fq%3Da%2526b"));

@@ -49,7 +49,7 @@ async fn furnish(stage: &Stage) {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn hostile_titles_tags_targets_names_and_referrers_stay_text() {
+async fn h15_hostile_titles_tags_targets_names_and_referrers_stay_text() {
     let stage = Stage::start().await;
     furnish(&stage).await;
     let browser = Browser::open(&stage.base(), Screen::Desk).await;

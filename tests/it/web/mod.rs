@@ -11,5 +11,6 @@ mod hostile;
 mod links;
 mod look;
 mod plain;
+mod poison;
 mod stage;
 mod workspaces;

@@ -260,7 +260,7 @@ on_both_databases!(
 );
 
 #[tokio::test]
-async fn exports_hold_every_link_and_no_formula() {
+async fn h13_exports_hold_every_link_and_no_formula() {
     let stage = Stage::start().await;
     let ada = stage.sign_up("ada").await;
     let token = stage.log_in("ada").await;
@@ -289,7 +289,7 @@ async fn exports_hold_every_link_and_no_formula() {
 }
 
 #[tokio::test]
-async fn a_qr_code_is_for_those_who_may_see_the_link_and_has_bounds() {
+async fn h14_a_qr_code_is_for_those_who_may_see_the_link_and_has_bounds() {
     let stage = Stage::start().await;
     stage.sign_up("ada").await;
     let token = stage.log_in("ada").await;
