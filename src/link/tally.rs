@@ -34,7 +34,8 @@ impl Tally {
         Latency::of_sum(self.visits, self.nanos)
     }
 
-    fn add(&mut self, other: &Self) {
+    /// Add another of the same link and hour.
+    pub fn add(&mut self, other: &Self) {
         self.others = self.others.saturating_add(other.others);
         self.visits = self.visits.saturating_add(other.visits);
         self.nanos = self.nanos.saturating_add(other.nanos);

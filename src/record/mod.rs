@@ -4,7 +4,7 @@
 //! larger parts while they are many. The hits that limits go by are counted in each link's [`Cell`].
 //!
 //! Invariants: a redirect never waits for a write. A count is never dropped: when a lane is full the
-//! details are, and the visit is counted apart; what could not be written stays and is tried
+//! details are, and the click is summed up apart; what could not be written stays and is tried
 //! again.
 
 pub mod book;

@@ -13,7 +13,7 @@ use crate::link::tally::{merge, push};
 use crate::link::{Hour, LinkId, Tally};
 use crate::record::book::{Book, Numbered, Task};
 use crate::record::cells::Cells;
-use crate::record::{Cell, Click, Lane, Visitor};
+use crate::record::{Cell, Click, Lane};
 use crate::store::{Error, LogRow, Place, Store, Turn};
 
 /// How long clicks gather before they are made safe.
@@ -28,8 +28,8 @@ const LONGEST_SHARED: Duration = Duration::from_secs(4);
 pub struct Recorder {
     lanes: Vec<Arc<Lane>>,
     cells: Cells,
-    /// Visits that found no room in a lane, by link: how many, and their latencies in nanoseconds.
-    spilled: Mutex<BTreeMap<LinkId, (u64, u64)>>,
+    /// What found no room in a lane, summed up by link and hour.
+    spilled: Mutex<BTreeMap<(LinkId, Hour), Tally>>,
     /// One writer at a time.
     desk: tokio::sync::Mutex<Desk>,
     /// What this process is called where clicks are written.
@@ -93,32 +93,29 @@ impl Recorder {
         self.cells.get(place.id, place.month, place.month_hits, reservation, round)
     }
 
-    /// Leave a click in a lane. Where there is no room its details are dropped, and counted; a
-    /// visit counts all the same.
+    /// Leave a click in a lane. Where there is no room its details are dropped, and counted; it
+    /// counts all the same.
     pub fn count(&self, lane: &Lane, click: Click) {
         if lane.push(click) {
             return;
         }
         metrics::counter!("kurz_click_details_dropped_total").increment(1);
-        if click.visitor == Visitor::Person {
-            let mut spilled = lock(&self.spilled);
-            let (visits, nanos) = spilled.entry(click.link).or_default();
-            *visits += 1;
-            *nanos += u64::from(click.nanos);
-        }
+        let tally = click.tally();
+        let mut spilled = lock(&self.spilled);
+        spilled.entry(tally.key()).and_modify(|sum| sum.add(&tally)).or_insert(tally);
     }
 
     /// Make safe what gathered, and add to the tables what is due; with `all`, everything. What
     /// cannot be written stays.
     pub async fn flush(&self, store: &Store, now: Timestamp, all: bool) -> Result<(), Error> {
         let mut desk = self.desk.lock().await;
-        self.gather(&mut desk, now);
+        self.gather(&mut desk);
         let mut gathered = Instant::now();
         while let Some(task) = desk.book.plan(now, all) {
             self.carry_out(task, &mut desk.book, store, now).await?;
             // Adding a lot takes longer than clicks may stay unsafe.
             if gathered.elapsed() >= EVERY {
-                self.gather(&mut desk, now);
+                self.gather(&mut desk);
                 gathered = Instant::now();
             }
         }
@@ -132,22 +129,13 @@ impl Recorder {
     }
 
     /// Take what is in the lanes into the book.
-    fn gather(&self, desk: &mut Desk, now: Timestamp) {
+    fn gather(&self, desk: &mut Desk) {
         if desk.book.is_full() {
             // The store takes nothing: the lanes fill up, and visits stay with their cells.
             return;
         }
-        let late = std::mem::take(&mut *lock(&self.spilled));
-        let hour = Hour::of(now);
-        let late = late.into_iter().map(|(link, (visits, nanos))| Tally {
-            link,
-            hour,
-            others: 0,
-            visits,
-            nanos,
-            last_at: now,
-        });
-        let mut tallies: Vec<Tally> = late.collect();
+        let spilled = std::mem::take(&mut *lock(&self.spilled));
+        let mut tallies: Vec<Tally> = spilled.into_values().collect();
         for lane in &self.lanes {
             let clicks = &mut desk.clicks;
             lane.exchange(clicks);
@@ -206,4 +194,51 @@ fn row((seq, tallies): Numbered<'_>) -> LogRow<'_> {
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     // The guarded values are whole after every single operation on them.
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::record::Visitor;
+    use crate::record::lane::ROOM;
+
+    fn recorder() -> Recorder {
+        Recorder {
+            lanes: vec![Arc::default()],
+            cells: Cells::default(),
+            spilled: Mutex::default(),
+            desk: tokio::sync::Mutex::default(),
+            writer: 1,
+            ledger: None,
+        }
+    }
+
+    #[test]
+    fn what_finds_no_room_counts_in_its_own_hour_whoever_it_is() {
+        let recorder = recorder();
+        let lane = recorder.lane(0);
+        let hour = |number: i64| Timestamp::from_ms(number * 3_600_000);
+        let click = |at, visitor| Click { link: LinkId(7), at, nanos: 5, visitor };
+        for _ in 0..ROOM {
+            recorder.count(&lane, click(hour(100), Visitor::Person));
+        }
+        for (at, visitor) in [
+            (hour(100), Visitor::Other),
+            (hour(100), Visitor::Person),
+            (hour(101), Visitor::Person),
+            (hour(101), Visitor::Other),
+            (hour(101), Visitor::Other),
+        ] {
+            recorder.count(&lane, click(at, visitor));
+        }
+        let mut desk = Desk { book: Book::new(LONGEST_ALONE), ..Desk::default() };
+        recorder.gather(&mut desk);
+        assert!(desk.book.plan(hour(500), true).is_some());
+        let (_, tallies) = desk.book.sent().unwrap();
+        let sums: Vec<_> = tallies.iter().map(|it| (it.hour, it.visits, it.others)).collect();
+        let room = u64::try_from(ROOM).unwrap();
+        assert_eq!(sums, [(Hour::of(hour(100)), room + 1, 1), (Hour::of(hour(101)), 1, 2)]);
+        assert_eq!(tallies.last().unwrap().last_at, hour(101));
+        assert_eq!(tallies.iter().map(|it| it.nanos).sum::<u64>(), 5 * (room + 2));
+    }
 }

@@ -102,7 +102,8 @@ impl Store {
         self.db.batch(remove.into_iter().chain(add(row.tallies)).collect()).await.map(|_| ())
     }
 
-    /// Settle all rows of writers that have been silent for `idle`; how many rows.
+    /// Settle all rows of writers that have been silent for `idle`; how many rows
+    /// that could be read.
     pub async fn settle_left(&self, idle: Duration, now: Timestamp) -> Result<usize, Error> {
         let mut settled = 0;
         let mut after = (i64::MIN, i64::MIN);
@@ -114,8 +115,8 @@ impl Store {
                 Value::Int(ms(idle)),
             ];
             let rows = self.db.list(LEFT, params).await?;
-            let Some(last) = self.settle_rows(&rows).await? else { break };
-            settled += rows.len();
+            let Some((last, readable)) = self.settle_rows(&rows).await? else { break };
+            settled += readable;
             after = last;
         }
         let forget = [self.db.clock_param(now), Value::Int(ms(REMEMBERED))];
@@ -128,25 +129,26 @@ impl Store {
         let mut after = i64::MIN;
         loop {
             let rows = self.db.list(OWN, vec![Value::Int(writer), Value::Int(after)]).await?;
-            let Some((_, last)) = self.settle_rows(&rows).await? else { return Ok(()) };
+            let Some(((_, last), _)) = self.settle_rows(&rows).await? else { return Ok(()) };
             after = last;
         }
     }
 
-    /// Settle rows as they were read; writer and number of the last.
-    async fn settle_rows(&self, rows: &[Row]) -> Result<Option<(i64, i64)>, Error> {
-        let mut last = None;
+    /// Settle rows as they were read; writer and number of the last, and how many could be read.
+    async fn settle_rows(&self, rows: &[Row]) -> Result<Option<((i64, i64), usize)>, Error> {
+        let (mut last, mut readable) = (None, 0);
         for read in rows {
             let (writer, seq) = (read.int(0)?, read.int(1)?);
             last = Some((writer, seq));
             if let Some(tallies) = decode(read.blob(2)?) {
                 self.settle_logged(writer, LogRow { seq, tallies: &tallies }).await?;
+                readable += 1;
             } else {
                 // Left for whoever can read it.
                 tracing::error!(writer, seq, "the click log holds a row that cannot be read");
             }
         }
-        Ok(last)
+        Ok(last.map(|last| (last, readable)))
     }
 
     /// Write, unless this turn was taken before.

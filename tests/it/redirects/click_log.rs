@@ -19,6 +19,7 @@ use crate::links;
 use crate::outage::set_open;
 
 on_both_databases!(
+    only_rows_that_could_be_read_are_said_to_be_added,
     what_a_dead_process_left_in_the_log_counts_once_and_uses_the_limit,
     a_row_that_cannot_be_read_is_left_alone_and_said,
     old_hours_become_days_and_nothing_is_lost_or_doubled,
@@ -145,6 +146,22 @@ async fn a_row_that_cannot_be_read_is_left_alone_and_said(kind: Kind) {
     let served = served.restart();
     served.wait_for_log("the click log holds a row that cannot be read");
     assert_eq!(home.number(left).await, 22);
+}
+
+async fn only_rows_that_could_be_read_are_said_to_be_added(kind: Kind) {
+    let kurz = Staged::start(kind).await;
+    for (hex, seq) in [("02000000000000", 1), ("01", 2), ("010000", 3)] {
+        let blob = match kind {
+            Kind::Sqlite => format!("x'{hex}'"),
+            Kind::Postgres => format!("'\\x{hex}'"),
+        };
+        let row = "insert into click_log (writer, seq, tallies) values";
+        kurz.home.execute(&format!("{row} (900, {seq}, {blob})")).await;
+    }
+    let store = kurz.open_store().await;
+    assert_eq!(store.settle_left(Duration::ZERO, kurz.clock.now()).await.unwrap(), 1);
+    assert_eq!(store.settle_left(Duration::ZERO, kurz.clock.now()).await.unwrap(), 0);
+    kurz.stop().await;
 }
 
 async fn clean_up(kurz: &Staged, stop: &CancellationToken) -> CleanupEnd {
