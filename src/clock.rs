@@ -16,6 +16,10 @@ impl Timestamp {
         Self(ms)
     }
 
+    fn from_nanos(nanos: i64) -> Self {
+        Self(nanos.div_euclid(1_000_000))
+    }
+
     /// Milliseconds since the epoch.
     pub const fn as_ms(self) -> i64 {
         self.0
@@ -39,6 +43,12 @@ impl Timestamp {
         format!("{time:.3}")
     }
 
+    /// As HTTP writes it, to the second.
+    pub fn to_http_date(self) -> String {
+        let time = jiff::Timestamp::from_millisecond(self.0).unwrap_or(jiff::Timestamp::MAX);
+        time.strftime("%a, %d %b %Y %H:%M:%S GMT").to_string()
+    }
+
     /// Read RFC 3339 with any offset; `None` when the text is something else.
     pub fn parse_rfc3339(text: &str) -> Option<Self> {
         text.parse::<jiff::Timestamp>().ok().map(|time| Self(time.as_millisecond()))
@@ -51,17 +61,36 @@ impl fmt::Display for Timestamp {
     }
 }
 
+/// How long the two clocks of the system are taken to stay apart as they are: as late a wall clock
+/// that was set anew is noticed by [`Clock::at`].
+const APART_FOR: Duration = Duration::from_millis(10);
+/// How far apart they may be read for that. More, and something came in between.
+const AT_ONCE: Duration = Duration::from_micros(100);
+
 /// Tells the time: the system's, or one that a test moves by hand.
 #[derive(Clone, Debug)]
 pub struct Clock {
     manual: Option<Arc<AtomicI64>>,
     latest: Arc<AtomicI64>,
+    apart: Arc<Apart>,
+}
+
+/// The wall clock and the one that only goes forward, read at once not long ago.
+#[derive(Debug)]
+struct Apart {
+    start: Instant,
+    /// What the wall clock said at `start`, in nanoseconds, as was last found.
+    wall: AtomicI64,
+    /// Until when that holds, in nanoseconds after `start`.
+    until: AtomicI64,
 }
 
 impl Clock {
     /// The system's wall clock.
     pub fn system() -> Self {
-        Self { manual: None, latest: Arc::new(AtomicI64::new(i64::MIN)) }
+        let start = Stopwatch::start().0;
+        let apart = Apart { start, wall: AtomicI64::new(0), until: AtomicI64::new(i64::MIN) };
+        Self { manual: None, latest: Arc::new(AtomicI64::new(i64::MIN)), apart: Arc::new(apart) }
     }
 
     /// A clock that stands at `start` until [`Clock::set`] or [`Clock::advance`].
@@ -71,12 +100,31 @@ impl Clock {
 
     /// What time it is.
     pub fn now(&self) -> Timestamp {
-        let Some(manual) = &self.manual else {
-            #[expect(clippy::disallowed_methods, reason = "this module is where the time enters")]
-            let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-            return Timestamp(i64::try_from(since.as_millis()).unwrap_or(i64::MAX));
-        };
-        Timestamp(manual.load(Ordering::Acquire))
+        match &self.manual {
+            Some(manual) => Timestamp(manual.load(Ordering::Acquire)),
+            None => Timestamp::from_nanos(wall_nanos()),
+        }
+    }
+
+    /// What time it was when `watch` was started, a moment ago. Of the system's two clocks it has
+    /// been read from one already: the other is asked a hundred times a second at most.
+    pub fn at(&self, watch: Stopwatch) -> Timestamp {
+        if self.manual.is_some() {
+            return self.now();
+        }
+        let Apart { start, wall, until } = &*self.apart;
+        let started = nanos(watch.0.saturating_duration_since(*start));
+        if started < until.load(Ordering::Acquire) {
+            return Timestamp::from_nanos(wall.load(Ordering::Relaxed).saturating_add(started));
+        }
+        let before = Stopwatch::start();
+        let now = wall_nanos();
+        if before.elapsed() <= AT_ONCE {
+            let since = nanos(before.0.saturating_duration_since(*start));
+            wall.store(now.saturating_sub(since), Ordering::Relaxed);
+            until.store(since.saturating_add(nanos(APART_FOR)), Ordering::Release);
+        }
+        Timestamp::from_nanos(now)
     }
 
     /// The latest time that was told here: `now`, unless the clock has been set back since. What
@@ -101,6 +149,17 @@ impl Clock {
     pub fn advance(&self, by: Duration) {
         self.set(self.now().plus(by));
     }
+}
+
+fn wall_nanos() -> i64 {
+    #[expect(clippy::disallowed_methods, reason = "this module is where the time enters")]
+    let since = SystemTime::now().duration_since(UNIX_EPOCH);
+    nanos(since.unwrap_or_default())
+}
+
+/// Up to 292 years.
+fn nanos(time: Duration) -> i64 {
+    i64::try_from(time.as_nanos()).unwrap_or(i64::MAX)
 }
 
 /// Measures how long something takes; wall-clock jumps do not touch it.
@@ -131,6 +190,22 @@ mod tests {
         assert_eq!(at.to_rfc3339(), "2025-01-15T00:00:00.123Z");
         assert_eq!(Timestamp::parse_rfc3339("2025-01-15T01:00:00.123+01:00"), Some(at));
         assert_eq!(Timestamp::parse_rfc3339("yesterday"), None);
+    }
+
+    #[test]
+    fn the_time_of_a_start_is_the_walls_time_then() {
+        let clock = Clock::system();
+        let mut after = Timestamp::from_ms(0);
+        for _ in 0..100_000 {
+            let before = clock.now();
+            let at = clock.at(Stopwatch::start());
+            after = clock.now();
+            // One of them may be in the millisecond before.
+            assert!(before.as_ms() - 1 <= at.as_ms() && at.as_ms() <= after.as_ms() + 1);
+        }
+        let manual = Clock::manual(Timestamp::from_ms(5));
+        manual.set(after);
+        assert_eq!(manual.at(Stopwatch::start()), after);
     }
 
     #[test]

@@ -5,7 +5,6 @@
 use bytes::Bytes;
 use http::header::{self, HeaderName};
 use http::{HeaderMap, HeaderValue, Response, StatusCode};
-use http_body_util::Full;
 
 use crate::cache::Entry;
 use crate::link::Reason;
@@ -35,10 +34,11 @@ pub(super) enum Trouble {
 
 /// Send the visitor on.
 pub(super) fn redirect(entry: &Entry) -> Answer {
-    let mut response = Response::new(Full::new(Bytes::new()));
+    let mut response = Response::new(Bytes::new());
     *response.status_mut() = entry.status;
     let headers = response.headers_mut();
-    headers.insert(header::LOCATION, entry.location.clone());
+    let location = HeaderValue::from_str(&entry.location);
+    headers.insert(header::LOCATION, location.expect("the cache keeps none that is unfit"));
     headers.insert(header::CACHE_CONTROL, NO_STORE);
     response
 }
@@ -54,7 +54,7 @@ pub(super) fn trouble(trouble: Trouble, shows: Option<Language>) -> Answer {
         Trouble::Uncounted => (StatusCode::SERVICE_UNAVAILABLE, problems::UNCOUNTED),
     };
     let body = shows.map_or(problem, |language| pages::page(trouble, language));
-    let mut response = Response::new(Full::new(Bytes::from_static(body.as_bytes())));
+    let mut response = Response::new(Bytes::from_static(body.as_bytes()));
     *response.status_mut() = status;
     let headers = response.headers_mut();
     headers.insert(header::CONTENT_TYPE, if shows.is_some() { HTML } else { PROBLEM });
@@ -75,8 +75,7 @@ pub(super) fn trouble(trouble: Trouble, shows: Option<Language>) -> Answer {
 
 /// A short address only gives.
 pub(super) fn method_not_allowed() -> Answer {
-    let body = Bytes::from_static(problems::METHOD.as_bytes());
-    let mut response = Response::new(Full::new(body));
+    let mut response = Response::new(Bytes::from_static(problems::METHOD.as_bytes()));
     *response.status_mut() = StatusCode::METHOD_NOT_ALLOWED;
     insert(response.headers_mut(), header::ALLOW, GET_HEAD);
     insert(response.headers_mut(), header::CONTENT_TYPE, PROBLEM);
@@ -88,6 +87,43 @@ pub(super) fn shows(headers: &HeaderMap) -> Option<Language> {
     let accept = headers.get(header::ACCEPT).map(HeaderValue::as_bytes).unwrap_or_default();
     let page = accept.windows(9).any(|window| window.eq_ignore_ascii_case(b"text/html"));
     page.then(|| Language::of(headers))
+}
+
+/// Any answer to a GET, in the bytes that HTTP/1.1 has for it.
+pub(super) fn write(answer: &Answer, date: &str, out: &mut Vec<u8>) {
+    write_status(answer.status(), out);
+    for (name, value) in answer.headers() {
+        write_field(name.as_str(), value.as_bytes(), out);
+    }
+    let body = answer.body();
+    write_field("content-length", body.len().to_string().as_bytes(), out);
+    write_field("date", date.as_bytes(), out);
+    out.extend_from_slice(b"\r\n");
+    out.extend_from_slice(body);
+}
+
+/// The same for a redirect.
+pub(super) fn write_redirect(entry: &Entry, date: &str, out: &mut Vec<u8>) {
+    write_status(entry.status, out);
+    write_field("location", entry.location.as_bytes(), out);
+    out.extend_from_slice(b"cache-control: no-store\r\ncontent-length: 0\r\n");
+    write_field("date", date.as_bytes(), out);
+    out.extend_from_slice(b"\r\n");
+}
+
+fn write_status(status: StatusCode, out: &mut Vec<u8>) {
+    out.extend_from_slice(b"HTTP/1.1 ");
+    out.extend_from_slice(status.as_str().as_bytes());
+    out.push(b' ');
+    out.extend_from_slice(status.canonical_reason().unwrap_or_default().as_bytes());
+    out.extend_from_slice(b"\r\n");
+}
+
+fn write_field(name: &str, value: &[u8], out: &mut Vec<u8>) {
+    out.extend_from_slice(name.as_bytes());
+    out.extend_from_slice(b": ");
+    out.extend_from_slice(value);
+    out.extend_from_slice(b"\r\n");
 }
 
 fn insert(headers: &mut HeaderMap, name: HeaderName, value: HeaderValue) {

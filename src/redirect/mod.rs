@@ -5,6 +5,7 @@
 //! what it knows at once, and only for what it does not know does it wait, for a read.
 
 mod answer;
+mod date;
 mod key;
 mod pages;
 mod visitor;
@@ -14,7 +15,6 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use http::{HeaderMap, Method, Response};
-use http_body_util::Full;
 
 use crate::cache::{Entry, Found, Hosts, LinkCache};
 use crate::clock::{Clock, Stopwatch, Timestamp};
@@ -24,12 +24,13 @@ use crate::link::{Decision, Month};
 use crate::record::{Click, Lane, Recorder, Visitor};
 
 use answer::Trouble;
+pub use date::Date;
 use key::Key;
 use pages::Language;
 pub use visitor::Visitors;
 
 /// An answer of the data plane: no body, or a small one.
-pub type Answer = Response<Full<Bytes>>;
+pub type Answer = Response<Bytes>;
 
 /// Everything a redirect needs. Each worker has its own, and shares what it can.
 #[derive(Clone, Debug)]
@@ -44,6 +45,8 @@ pub struct Plane {
     pub lane: Arc<Lane>,
     /// Tells people from others.
     pub visitors: Arc<Visitors>,
+    /// What the day is called in an answer.
+    pub date: Arc<Date>,
     /// Words that are pages, not codes.
     pub reserved: Arc<Reserved>,
     /// What time it is.
@@ -86,8 +89,31 @@ struct Visit {
     arrival: Stopwatch,
 }
 
-/// Nothing is known of a link's hits without asking.
-struct Unknown(Arc<Entry>);
+/// What the checks say of a visit. A hit is used up only where it may pass.
+#[derive(Clone, Copy, Debug)]
+enum Admission {
+    /// It may pass; its click counts at this time.
+    Pass(Timestamp),
+    /// It may not.
+    Refuse(Trouble),
+    /// Nothing is known of the link's hits without asking.
+    Ask,
+}
+
+/// All that a redirect looks at, of a GET as it came over the wire.
+#[derive(Clone, Copy, Debug)]
+pub struct Ask<'a> {
+    /// The host in lower case, without a port.
+    pub host: &'a str,
+    /// The path.
+    pub path: &'a str,
+    /// The first Sec-Purpose.
+    pub purpose: Option<&'a [u8]>,
+    /// The first User-Agent.
+    pub agent: Option<&'a [u8]>,
+    /// When it came.
+    pub arrival: Stopwatch,
+}
 
 impl Plane {
     /// The same for another worker: it leaves its clicks in a lane of its own.
@@ -95,6 +121,7 @@ impl Plane {
     pub fn on_worker(mut self, worker: usize) -> Self {
         self.lane = self.recorder.lane(worker);
         self.visitors = Arc::new(self.visitors.alike());
+        self.date = Arc::default();
         self
     }
 
@@ -108,17 +135,7 @@ impl Plane {
         headers: &HeaderMap,
         arrival: Stopwatch,
     ) -> Verdict {
-        let Some(short) = path::parse(path) else { return Verdict::NotMine };
-        if short.preview {
-            return Verdict::NotMine;
-        }
-        let key = match self.hosts.workspace(host) {
-            None => Key::on_main_host(short.place),
-            Some(workspace) => match Key::on_own_host(&workspace, short.place) {
-                Some(key) => key,
-                None => return Verdict::NotMine,
-            },
-        };
+        let Some(key) = self.key(host, path) else { return Verdict::NotMine };
         if method != Method::GET && method != Method::HEAD {
             return if self.is_page(&key) {
                 Verdict::NotMine
@@ -126,25 +143,39 @@ impl Plane {
                 Verdict::Answer(answer::method_not_allowed())
             };
         }
+        let shows = || answer::shows(headers);
         let visit = Visit { visitor: self.visitors.of(method, headers), arrival };
-        match self.links.get(key.as_str()) {
-            Some(found) => {
-                let shows = || answer::shows(headers);
-                match self.decide(&found, visit, shows) {
-                    Ok(answer) => Verdict::Answer(answer),
-                    Err(Unknown(entry)) => {
-                        let (missing, shows) = (Missing::Hit(entry), shows());
-                        Verdict::Cold(Cold { missing, visit, shows })
-                    }
-                }
+        let missing = match self.links.get(key.as_str()) {
+            Some(Found::Link(entry)) => match self.admit(&entry, visit.visitor, self.clock.now()) {
+                Admission::Ask => Missing::Hit(entry),
+                known => return Verdict::Answer(self.conclude(&entry, known, visit, shows)),
+            },
+            Some(Found::Absent) => {
+                return Verdict::Answer(answer::trouble(Trouble::NotFound, shows()));
             }
-            None if self.is_page(&key) => Verdict::NotMine,
-            None => {
-                let shows = answer::shows(headers);
-                let missing = Missing::Link(key.as_str().to_owned());
-                Verdict::Cold(Cold { missing, visit, shows })
-            }
-        }
+            None if self.is_page(&key) => return Verdict::NotMine,
+            None => Missing::Link(key.as_str().to_owned()),
+        };
+        Verdict::Cold(Cold { missing, visit, shows: shows() })
+    }
+
+    /// Put the answer to a GET into `out`, as HTTP/1.1 has it, if its link is in memory and sends the
+    /// visitor on. Otherwise nothing has happened: all else is for [`Plane::answer`].
+    pub fn send_on(&self, ask: &Ask<'_>, out: &mut Vec<u8>) -> bool {
+        let Some(key) = self.key(ask.host, ask.path) else { return false };
+        let Some(Found::Link(entry)) = self.links.get(key.as_str()) else { return false };
+        entry.touch();
+        let visitor = self.visitors.of_get(ask.purpose, ask.agent);
+        let now = self.clock.at(ask.arrival);
+        let Admission::Pass(at) = self.admit(&entry, visitor, now) else { return false };
+        self.date.with(now, |date| answer::write_redirect(&entry, date, out));
+        self.count(&entry, at, Visit { visitor, arrival: ask.arrival });
+        true
+    }
+
+    /// Put any answer to a GET into `out`, as HTTP/1.1 has it.
+    pub fn write(&self, answer: &Answer, out: &mut Vec<u8>) {
+        self.date.with(self.clock.now(), |date| answer::write(answer, date, out));
     }
 
     /// Read the link, or ask for a hit, then answer.
@@ -153,54 +184,56 @@ impl Plane {
         let entry = match missing {
             Missing::Hit(entry) => entry,
             Missing::Link(key) => match self.links.load(&key).await {
-                Ok(found) => match self.decide(&found, visit, || shows) {
-                    Ok(answer) => return answer,
-                    Err(Unknown(entry)) => entry,
+                Ok(Found::Link(entry)) => match self.admit(&entry, visit.visitor, self.clock.now())
+                {
+                    Admission::Ask => entry,
+                    known => return self.conclude(&entry, known, visit, || shows),
                 },
+                Ok(Found::Absent) => return answer::trouble(Trouble::NotFound, shows),
                 Err(error) => {
                     tracing::warn!(%error, "a redirect could not be looked up");
                     return answer::trouble(Trouble::Unavailable, shows);
                 }
             },
         };
-        let Some((ledger, held)) = self.shared(&entry) else {
-            return answer::trouble(Trouble::Uncounted, shows);
+        let admission = match self.shared(&entry) {
+            None => Admission::Refuse(Trouble::Uncounted),
+            Some((ledger, held)) => {
+                let looks_only = visit.visitor == Visitor::Other;
+                let hit = ledger.ask(held, entry.hit_limit, looks_only).await;
+                admit_shared(ledger, &entry, hit, visit.visitor)
+            }
         };
-        let looks_only = visit.visitor == Visitor::Other;
-        let hit = ledger.ask(held, entry.hit_limit, looks_only).await;
-        self.answer_shared(ledger, &entry, hit, visit, || shows)
+        self.conclude(&entry, admission, visit, || shows)
+    }
+
+    /// Where the link of an address is looked for; `None` when it is no link's address.
+    fn key<'a>(&self, host: &str, path: &'a str) -> Option<Key<'a>> {
+        let short = path::parse(path).filter(|short| !short.preview)?;
+        match self.hosts.workspace(host) {
+            None => Some(Key::on_main_host(short.place)),
+            Some(workspace) => Key::on_own_host(&workspace, short.place),
+        }
     }
 
     /// The checks, in the order of the contract.
-    fn decide(
-        &self,
-        found: &Found,
-        visit: Visit,
-        shows: impl Fn() -> Option<Language>,
-    ) -> Result<Answer, Unknown> {
-        let Found::Link(entry) = found else {
-            return Ok(answer::trouble(Trouble::NotFound, shows()));
-        };
-        let now = self.clock.now();
+    fn admit(&self, entry: &Entry, visitor: Visitor, now: Timestamp) -> Admission {
         match entry.fate.at(self.clock.latest(now)) {
-            Decision::NotFound => return Ok(answer::trouble(Trouble::NotFound, shows())),
-            Decision::Withheld(reason) => {
-                return Ok(answer::trouble(Trouble::Withheld(reason), shows()));
-            }
-            Decision::Gone => return Ok(answer::trouble(Trouble::Gone, shows())),
+            Decision::NotFound => return Admission::Refuse(Trouble::NotFound),
+            Decision::Withheld(reason) => return Admission::Refuse(Trouble::Withheld(reason)),
+            Decision::Gone => return Admission::Refuse(Trouble::Gone),
             Decision::Live => {}
         }
         let limit = entry.hit_limit;
         // A link without a limit needs nobody's leave.
-        if let Some((ledger, held)) = self.shared(entry).filter(|_| limit > 0) {
-            let hit = match visit.visitor {
-                Visitor::Person => ledger.take(held, limit),
-                Visitor::Other => ledger.look(held, limit),
-            };
-            let hit = hit.ok_or_else(|| Unknown(Arc::clone(entry)))?;
-            return Ok(self.answer_shared(ledger, entry, hit, visit, shows));
-        }
-        Ok(self.answer_alone(entry, now, visit, shows))
+        let Some((ledger, held)) = self.shared(entry).filter(|_| limit > 0) else {
+            return admit_alone(entry, now, visitor);
+        };
+        let hit = match visitor {
+            Visitor::Person => ledger.take(held, limit),
+            Visitor::Other => ledger.look(held, limit),
+        };
+        hit.map_or(Admission::Ask, |hit| admit_shared(ledger, entry, hit, visitor))
     }
 
     /// The ledger that all instances share, and what this one holds of the link.
@@ -208,69 +241,91 @@ impl Plane {
         Some((self.recorder.ledger()?, entry.cell.reservation()?))
     }
 
-    /// This instance keeps the limit.
-    fn answer_alone(
+    /// Send the visitor on, or say why not.
+    fn conclude(
         &self,
         entry: &Entry,
-        mut now: Timestamp,
+        admission: Admission,
         visit: Visit,
         shows: impl Fn() -> Option<Language>,
     ) -> Answer {
-        let month = Month::of(now);
-        let quota = entry.cell.quota();
-        let counted_in = match visit.visitor {
-            Visitor::Person => quota.take(month, entry.hit_limit),
-            Visitor::Other => quota.has_room(month, entry.hit_limit).then_some(month),
-        };
-        let Some(counted_in) = counted_in else {
-            let seconds = Month::seconds_left(now);
-            return answer::trouble(Trouble::OverLimit { seconds }, shows());
-        };
-        if counted_in != month {
-            // The clock went back over the end of a month: the click belongs where its hit was
-            // counted.
-            now = counted_in.start();
-        }
-        self.send(entry, now, visit)
-    }
-
-    /// All instances together keep the limit, and go by the ledger's clock.
-    fn answer_shared(
-        &self,
-        ledger: &Ledger,
-        entry: &Entry,
-        hit: Hit,
-        visit: Visit,
-        shows: impl Fn() -> Option<Language>,
-    ) -> Answer {
-        let now = ledger.now();
-        match hit {
-            Hit::Over => {
-                let seconds = Month::seconds_left(now);
-                answer::trouble(Trouble::OverLimit { seconds }, shows())
+        match admission {
+            Admission::Pass(at) => {
+                let answer = answer::redirect(entry);
+                self.count(entry, at, visit);
+                answer
             }
-            Hit::Away => answer::trouble(Trouble::Uncounted, shows()),
-            Hit::Granted => {
-                if visit.visitor == Visitor::Person {
-                    // Only counted: it was granted.
-                    entry.cell.quota().take(Month::of(now), 0);
-                }
-                self.send(entry, now, visit)
-            }
+            Admission::Refuse(trouble) => answer::trouble(trouble, shows()),
+            Admission::Ask => answer::trouble(Trouble::Uncounted, shows()),
         }
     }
 
-    /// Send the visitor on, and leave the click where it is counted.
-    fn send(&self, entry: &Entry, at: Timestamp, visit: Visit) -> Answer {
-        let answer = answer::redirect(entry);
+    /// Leave the click where it is counted.
+    fn count(&self, entry: &Entry, at: Timestamp, visit: Visit) {
         let nanos = u32::try_from(visit.arrival.elapsed().as_nanos()).unwrap_or(u32::MAX);
         let click = Click { link: entry.cell.link(), at, nanos, visitor: visit.visitor };
         self.recorder.count(&self.lane, click);
-        answer
     }
 
     /// Whether the address is a page's or an endpoint's.
     fn is_page(&self, key: &Key<'_>) -> bool {
         self.reserved.contains(key.code())
+    }
+}
+
+/// This instance keeps the limit.
+fn admit_alone(entry: &Entry, now: Timestamp, visitor: Visitor) -> Admission {
+    let month = Month::of(now);
+    let quota = entry.cell.quota();
+    let counted_in = match visitor {
+        Visitor::Person => quota.take(month, entry.hit_limit),
+        Visitor::Other => quota.has_room(month, entry.hit_limit).then_some(month),
+    };
+    match counted_in {
+        Some(counted_in) => Admission::Pass(counted_at(now, month, counted_in)),
+        None => over_limit(now),
+    }
+}
+
+/// All instances together keep the limit, and go by the ledger's clock.
+fn admit_shared(ledger: &Ledger, entry: &Entry, hit: Hit, visitor: Visitor) -> Admission {
+    let now = ledger.now();
+    match hit {
+        Hit::Over => over_limit(now),
+        Hit::Away => Admission::Refuse(Trouble::Uncounted),
+        Hit::Granted => {
+            let month = Month::of(now);
+            let counted_in = match visitor {
+                // Only counted: it was granted.
+                Visitor::Person => entry.cell.quota().take(month, 0).unwrap_or(month),
+                Visitor::Other => month,
+            };
+            Admission::Pass(counted_at(now, month, counted_in))
+        }
+    }
+}
+
+fn over_limit(now: Timestamp) -> Admission {
+    Admission::Refuse(Trouble::OverLimit { seconds: Month::seconds_left(now) })
+}
+
+/// When a click counts: now, or, where the clock went back over the end of a month, in the month
+/// that its hit was counted in.
+fn counted_at(now: Timestamp, month: Month, counted_in: Month) -> Timestamp {
+    if counted_in == month { now } else { counted_in.start() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_click_counts_in_the_month_of_its_hit() {
+        let july = Timestamp::parse_rfc3339("2026-07-01T00:00:00Z").unwrap();
+        let june = Timestamp::parse_rfc3339("2026-06-30T23:59:59.999Z").unwrap();
+        let (of_june, of_july) = (Month::of(june), Month::of(july));
+        assert_eq!(counted_at(june, of_june, of_june), june);
+        assert_eq!(counted_at(july, of_july, of_july), july);
+        assert_eq!(counted_at(june, of_june, of_july), july, "the clock went back");
     }
 }

@@ -71,10 +71,17 @@ impl Visitors {
 
     /// Who asks.
     pub(super) fn of(&self, method: &Method, headers: &HeaderMap) -> Visitor {
-        let purpose = headers.get(SEC_PURPOSE).map(HeaderValue::as_bytes);
-        if method != Method::GET
-            || purpose.is_some_and(|purpose| purpose.starts_with(b"prefetch"))
-            || headers.get(USER_AGENT).is_some_and(|agent| self.is_bot(agent.as_bytes()))
+        if method != Method::GET {
+            return Visitor::Other;
+        }
+        let field = |name| headers.get(name).map(HeaderValue::as_bytes);
+        self.of_get(field(SEC_PURPOSE), field(USER_AGENT))
+    }
+
+    /// Who asks with a GET, for this purpose and by this name.
+    pub(super) fn of_get(&self, purpose: Option<&[u8]>, agent: Option<&[u8]>) -> Visitor {
+        if purpose.is_some_and(|purpose| purpose.starts_with(b"prefetch"))
+            || agent.is_some_and(|agent| self.is_bot(agent))
         {
             return Visitor::Other;
         }

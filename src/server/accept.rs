@@ -26,6 +26,7 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 use super::edge::Edge;
+use super::express::{Express, Opening};
 use super::gate::{Gate, Permit};
 use super::limits::Limits;
 use super::pulse::{Order, Pulse};
@@ -67,7 +68,11 @@ pub(super) struct Worker<F> {
 impl<F, S, B> Worker<F>
 where
     F: Fn(SocketAddr) -> S,
-    S: Service<Request<Incoming>, Response = Response<B>, Error = Infallible> + Send + 'static,
+    S: Service<Request<Incoming>, Response = Response<B>, Error = Infallible>
+        + Express
+        + Send
+        + Sync
+        + 'static,
     S::Future: Send + 'static,
     B: Body<Data = Bytes> + Default + Send + 'static,
     B::Error: Into<Box<dyn Error + Send + Sync>>,
@@ -170,18 +175,44 @@ where
 async fn converse<T, S, B>(builder: &auto::Builder<Tracked>, stream: T, service: S, alive: Alive)
 where
     T: AsyncRead + AsyncWrite + Unpin + Send + 'static,
-    S: Service<Request<Incoming>, Response = Response<B>, Error = Infallible> + Send + 'static,
+    S: Service<Request<Incoming>, Response = Response<B>, Error = Infallible>
+        + Express
+        + Send
+        + Sync
+        + 'static,
     S::Future: Send + 'static,
     B: Body<Data = Bytes> + Default + Send + 'static,
     B::Error: Into<Box<dyn Error + Send + Sync>>,
 {
     let pulse = &alive.pulse;
-    let socket = TokioIo::new(Socket::new(stream, Arc::clone(pulse)));
-    let mut connection = pin!(builder.serve_connection(socket, service));
+    let mut socket = Socket::new(stream, Arc::clone(pulse));
+    let mut opening = Opening::new(&mut socket, &service);
+    let mut following = None;
+    let opened = poll_fn(|cx| {
+        let order = pulse.order();
+        if following != Some(order) {
+            following = Some(order);
+            pulse.heed(cx.waker());
+        }
+        match order {
+            Order::Serve => opening.poll(cx, false),
+            // hyper knows how to end.
+            Order::Expire | Order::Drain => opening.poll(cx, true),
+            Order::Cut => Poll::Ready(Err(io::ErrorKind::TimedOut.into())),
+        }
+    });
+    if opened.await.is_err() {
+        return;
+    }
+    let mut connection = pin!(builder.serve_connection(TokioIo::new(socket), service));
     let mut following = None;
     poll_fn(|cx| {
         let order = pulse.order();
         if following != Some(order) {
+            // What was read before hyper came is under way, whatever the order.
+            if following.is_none() && connection.as_mut().poll(cx).is_ready() {
+                return Poll::Ready(());
+            }
             following = Some(order);
             pulse.heed(cx.waker());
             match order {

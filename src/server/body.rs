@@ -23,6 +23,12 @@ impl Default for AnswerBody {
     }
 }
 
+impl From<Bytes> for AnswerBody {
+    fn from(bytes: Bytes) -> Self {
+        Self::Small(Full::new(bytes))
+    }
+}
+
 impl Body for AnswerBody {
     type Data = Bytes;
     type Error = axum::Error;

@@ -16,6 +16,7 @@ use hyper::body::{Body, Incoming};
 use hyper::service::Service;
 use tokio::time::{Sleep, sleep};
 
+use super::express::{Express, Plain, Reply};
 use super::limits::Limits;
 use super::pulse::{Pulse, Stage};
 
@@ -73,6 +74,19 @@ where
             service: Box::pin(self.service.call(request)),
         };
         Either::Right(Either::Right(receiving))
+    }
+}
+
+impl<S: Express> Express for Edge<S> {
+    fn express(&self, plain: &Plain<'_>, out: &mut Vec<u8>) -> Reply {
+        if plain.ask.path.len() > self.max_target_bytes || plain.fields.len() > self.max_fields {
+            return Reply::Unknown;
+        }
+        let reply = self.service.express(plain, out);
+        if !matches!(reply, Reply::Unknown) {
+            self.pulse.count_call();
+        }
+        reply
     }
 }
 

@@ -9,7 +9,7 @@ use std::task::{Context, Poll};
 
 use axum::Router;
 use axum::response::IntoResponse;
-use http::{Request, Response, StatusCode};
+use http::{Method, Request, Response, StatusCode};
 use hyper::body::Incoming;
 use hyper::service::Service;
 use tower::Service as _;
@@ -19,6 +19,7 @@ use crate::clock::Stopwatch;
 use crate::problem::Problem;
 use crate::redirect::{Plane, Verdict};
 use crate::server::body::AnswerBody;
+use crate::server::express::{Express, Plain, Reply};
 use crate::server::host::{HostError, host_of};
 use crate::web::HostOfRequest;
 
@@ -90,17 +91,42 @@ impl Service<Request<Incoming>> for Front {
         };
         let (method, path) = (request.method(), request.uri().path());
         match self.plane.answer(method, &host, path, request.headers(), arrival) {
-            Verdict::Answer(answer) => FrontFuture::Now(ready(Ok(answer.map(AnswerBody::Small)))),
+            Verdict::Answer(answer) => FrontFuture::Now(ready(Ok(answer.map(AnswerBody::from)))),
             Verdict::Cold(cold) => {
                 let plane = self.plane.clone();
                 FrontFuture::Later(Box::pin(async move {
-                    Ok(plane.answer_cold(cold).await.map(AnswerBody::Small))
+                    Ok(plane.answer_cold(cold).await.map(AnswerBody::from))
                 }))
             }
             Verdict::NotMine => {
                 let host = host.into_owned();
                 self.route(request, host)
             }
+        }
+    }
+}
+
+impl Express for Front {
+    fn express(&self, plain: &Plain<'_>, out: &mut Vec<u8>) -> Reply {
+        let ask = &plain.ask;
+        if self.plane.send_on(ask, out) {
+            return Reply::Done;
+        }
+        let Some(headers) = plain.headers() else { return Reply::Unknown };
+        match self.plane.answer(&Method::GET, ask.host, ask.path, &headers, ask.arrival) {
+            Verdict::Answer(answer) => {
+                self.plane.write(&answer, out);
+                Reply::Done
+            }
+            Verdict::Cold(cold) => {
+                let plane = self.plane.clone();
+                Reply::Later(Box::pin(async move {
+                    let mut out = Vec::new();
+                    plane.write(&plane.answer_cold(cold).await, &mut out);
+                    out
+                }))
+            }
+            Verdict::NotMine => Reply::Unknown,
         }
     }
 }

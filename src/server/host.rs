@@ -87,7 +87,7 @@ pub fn host_of<T>(request: &Request<T>) -> Result<Cow<'_, str>, HostError> {
 
 /// The host of a field that holds only what is surely right: lower-case letters, digits, dots
 /// and hyphens, not a dot at the end, and perhaps a port.
-fn plain_host(field: &str) -> Option<&str> {
+pub(super) fn plain_host(field: &str) -> Option<&str> {
     let is_plain = |byte: &u8| matches!(byte, b'a'..=b'z' | b'0'..=b'9' | b'-' | b'.');
     let length = field.bytes().position(|byte| !is_plain(&byte)).unwrap_or(field.len());
     let (host, port) = field.split_at_checked(length)?;

@@ -8,6 +8,7 @@
 //! - [`limits`]: every bound of this module, with its default.
 //! - `gate`: never more connections than the limits say.
 //! - `socket` and `wire`: a malformed head never reaches the service, nor does what follows it.
+//! - `express`: a plain request whose answer is known at once costs nothing but that answer.
 //! - `edge`: a request that is too large, or too slow in coming, is answered without the service.
 //! - `watch`: no connection outlives its timeouts, at the price of one timer a worker.
 //! - `certificate` and [`tls`]: what a client is shown is whole, valid, and exchanged in flight.
@@ -23,6 +24,7 @@ pub mod blocklist;
 mod body;
 mod certificate;
 mod edge;
+mod express;
 mod front;
 mod gate;
 pub mod host;

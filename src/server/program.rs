@@ -203,6 +203,7 @@ fn plane(parts: &Parts) -> Plane {
         recorder: Arc::clone(&parts.recorder),
         lane: parts.recorder.lane(0),
         visitors: Arc::new(Visitors::new(random(&parts.entropy))),
+        date: Arc::default(),
         reserved: Arc::clone(&parts.reserved),
         clock: parts.clock.clone(),
     }

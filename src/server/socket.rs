@@ -7,6 +7,7 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 
+use bytes::Bytes;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
 use super::pulse::{Order, Pulse, Stage};
@@ -33,6 +34,8 @@ pub(super) struct Socket<T> {
     written: u64,
     shut: bool,
     discarded: usize,
+    /// What was read before hyper came.
+    ahead: Bytes,
 }
 
 impl<T: AsyncRead + AsyncWrite + Unpin> Socket<T> {
@@ -46,7 +49,13 @@ impl<T: AsyncRead + AsyncWrite + Unpin> Socket<T> {
             written: 0,
             shut: false,
             discarded: 0,
+            ahead: Bytes::new(),
         }
+    }
+
+    /// Read this again, first: it was read and is not answered.
+    pub(super) fn give_back(&mut self, bytes: &[u8]) {
+        self.ahead = Bytes::copy_from_slice(bytes);
     }
 
     /// The head did not come in time. hyper has no answer for that, so it is written past hyper,
@@ -107,6 +116,11 @@ impl<T: AsyncRead + AsyncWrite + Unpin> AsyncRead for Socket<T> {
         let this = self.get_mut();
         if this.pulse.order() == Order::Expire {
             return Poll::Ready(Err(this.expire(cx)));
+        }
+        if !this.ahead.is_empty() {
+            let piece = this.ahead.split_to(buf.remaining().min(this.ahead.len()));
+            buf.put_slice(&piece);
+            return Poll::Ready(Ok(()));
         }
         if this.stage == Stage::Refused {
             let end = HEAD_END.get(..buf.remaining().min(HEAD_END.len())).unwrap_or_default();

@@ -16,6 +16,7 @@ use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 
 use super::accept::Worker;
+use super::express::Express;
 use super::gate::Gate;
 use super::limits::Limits;
 use super::listen::Listeners;
@@ -49,7 +50,11 @@ impl Server {
     where
         W: Fn(usize) -> F + Clone + Send + 'static,
         F: Fn(SocketAddr) -> S,
-        S: Service<Request<Incoming>, Response = Response<B>, Error = Infallible> + Send + 'static,
+        S: Service<Request<Incoming>, Response = Response<B>, Error = Infallible>
+            + Express
+            + Send
+            + Sync
+            + 'static,
         S::Future: Send + 'static,
         B: ServiceBody,
     {

@@ -22,9 +22,10 @@ use bytes::Bytes;
 use http::{Request, Response, StatusCode};
 use http_body_util::{BodyExt, Full};
 use hyper::body::Incoming;
-use hyper::service::service_fn;
+use hyper::service::{Service, service_fn};
 use tokio::sync::Semaphore;
 
+use super::express::Express;
 use super::tls::Tls;
 use super::{Handle, Limits, Listeners, Server};
 
@@ -75,15 +76,30 @@ fn start_speaking(limits: Limits, tls: Option<&Tls>) -> Running {
         let site = Arc::clone(&shared);
         move |peer| {
             let site = Arc::clone(&site);
-            service_fn(move |request| {
+            Slow(service_fn(move |request| {
                 site.calls.fetch_add(1, SeqCst);
                 answer(Arc::clone(&site), peer, request)
-            })
+            }))
         }
     })
     .unwrap();
     Running { handle, site, dropped }
 }
+
+/// A service that knows nothing at once.
+struct Slow<S>(S);
+
+impl<S: Service<Request<Incoming>>> Service<Request<Incoming>> for Slow<S> {
+    type Response = S::Response;
+    type Error = S::Error;
+    type Future = S::Future;
+
+    fn call(&self, request: Request<Incoming>) -> S::Future {
+        self.0.call(request)
+    }
+}
+
+impl<S> Express for Slow<S> {}
 
 type Answer = Pin<Box<dyn Future<Output = Result<Response<Full<Bytes>>, Infallible>> + Send>>;
 

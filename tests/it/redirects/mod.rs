@@ -6,6 +6,7 @@ mod changes;
 mod click_log;
 mod counts;
 mod crowd;
+mod express;
 mod losses;
 mod quota;
 mod rounds;
