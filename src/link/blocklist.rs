@@ -206,6 +206,8 @@ fn merge(mut ranges: Vec<(u128, u128)>) -> Vec<(u128, u128)> {
 
 #[cfg(test)]
 mod tests {
+    use std::fmt::Write as _;
+
     use proptest::prelude::*;
 
     use super::*;
@@ -315,7 +317,7 @@ mod tests {
         for number in 0..1_000_000_u32 {
             // In no order, as lists come.
             let mixed = number.wrapping_mul(2_654_435_761);
-            text.push_str(&format!("host-{mixed:08x}.example{}.net\n", number % 7));
+            writeln!(text, "host-{mixed:08x}.example{}.net", number % 7).unwrap();
         }
         let list = Blocklist::parse(&text).unwrap();
         assert_eq!(list.len(), 1_000_000);

@@ -235,8 +235,8 @@ impl Store {
         let rows = match query.user {
             None => self.db.list(MADE, vec![id, most]).await?,
             Some(user) => {
-                let shelf = Value::owned(format!("main/{user}"));
-                self.db.list(MADE_BY_USER, vec![shelf, at.into(), id, most]).await?
+                let list = Value::owned(format!("main/{user}"));
+                self.db.list(MADE_BY_USER, vec![list, at.into(), id, most]).await?
             }
         };
         rows.iter().map(read_change).collect()

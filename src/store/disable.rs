@@ -59,13 +59,13 @@ impl Store {
     /// is left.
     pub async fn set_own_disabled(
         &self,
-        shelf: &str,
+        list: &str,
         owner: UserId,
         disabled: bool,
         now: Timestamp,
     ) -> Result<Vec<Touched>, Error> {
         let sql = if disabled { DISABLE_OWN } else { ENABLE_OWN };
-        let params = [now.into(), Value::text(shelf), Value::Int(owner.0), Value::Int(PART)];
+        let params = [now.into(), Value::text(list), Value::Int(owner.0), Value::Int(PART)];
         let read = |row: &Row| {
             Ok(Touched { workspace: row.text(0)?.to_owned(), code: row.text(1)?.to_owned() })
         };

@@ -17,7 +17,7 @@ use crate::web::words::Words;
 pub(in crate::web) const fn reason(words: &'static Words, reason: Reason) -> &'static str {
     let abuse = &words.abuse;
     match reason {
-        Reason::Abuse => abuse.reason_abuse,
+        Reason::Abuse => abuse.reason_misuse,
         Reason::Malware => abuse.reason_malware,
         Reason::Phishing => abuse.reason_phishing,
         Reason::Legal => abuse.reason_legal,

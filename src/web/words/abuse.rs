@@ -7,7 +7,7 @@ super::words! {
         since: "Since", "Seit", "Desde";
         reason: "Reason", "Grund", "Motivo";
         note: "Note for its owner", "Hinweis für die Besitzerin oder den Besitzer", "Nota para su dueño";
-        reason_abuse: "spam or other misuse", "Spam oder anderer Missbrauch", "correo basura u otro abuso";
+        reason_misuse: "spam or other misuse", "Spam oder anderer Missbrauch", "correo basura u otro abuso";
         reason_malware: "harmful software", "schädliche Software", "programas dañinos";
         reason_phishing: "pretends to be another site", "gibt sich für eine andere Seite aus", "se hace pasar por otra página";
         reason_legal: "legal reasons", "rechtliche Gründe", "motivos legales";
