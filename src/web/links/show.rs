@@ -42,6 +42,8 @@ struct LinkPage {
     withheld: Option<&'static str>,
     disabled_since: Option<String>,
     disabled_note: Option<String>,
+    /// From where it was made, for administrators.
+    made_from: Option<String>,
     /// Reasons that an administrator can choose: name and words.
     reasons: Vec<(&'static str, &'static str)>,
     tags: Vec<(String, String)>,
@@ -151,6 +153,7 @@ fn link_page(page: Page, place: Place, shown: ShownLink, now: Timestamp, drawn: 
         withheld: withheld.map(|reason| disable::reason(words, reason)),
         disabled_since: link.disabled.as_ref().map(|disabled| page::time(disabled.at)),
         disabled_note: link.disabled.and_then(|disabled| disabled.note),
+        made_from: link.made.client.filter(|_| page.is_admin()),
         reasons: Reason::CHOICES.map(named).to_vec(),
         target,
         is_lookalike,

@@ -32,6 +32,10 @@ super::words! {
         report_count: "Reports", "Meldungen", "Denuncias";
         dismiss: "Nothing to it", "Nichts daran", "Nada que ver";
         lookalike: "Careful: letters of this host look like those of another. It is shown as computers write it.", "Vorsicht: Buchstaben dieses Hosts sehen aus wie die eines anderen. Er steht hier, wie Computer ihn schreiben.", "Cuidado: las letras de este dominio se parecen a las de otro. Se muestra como lo escriben los ordenadores.";
+        locked: "Whoever runs this server disabled this link. It can be neither changed nor made again.", "Wer diesen Server betreibt, hat diesen Link gesperrt. Er lässt sich weder ändern noch neu anlegen.", "Quien gestiona este servidor ha desactivado este enlace. No se puede cambiar ni crear de nuevo.";
+        fixed: "Links of this server keep their targets. Make another link.", "Links dieses Servers behalten ihr Ziel. Lege einen anderen Link an.", "Los enlaces de este servidor conservan su destino. Crea otro enlace.";
+        quarantined: "This host belonged to another workspace until lately. Try again in some weeks, or ask whoever runs this server.", "Dieser Host gehörte bis vor Kurzem einem anderen Arbeitsbereich. Versuche es in einigen Wochen wieder, oder frage, wer diesen Server betreibt.", "Este dominio era de otro espacio hasta hace poco. Inténtalo en unas semanas o pregunta a quien gestiona este servidor.";
+        words_too_long: "Please use at most 1,000 characters.", "Bitte höchstens 1000 Zeichen.", "Usa como máximo 1000 caracteres.";
         log: "Log of changes", "Änderungsprotokoll", "Registro de cambios";
         by: "By (email)", "Durch (E-Mail)", "Por (correo)";
         action: "Action", "Vorgang", "Acción";

@@ -3,11 +3,12 @@
 
 use std::fs;
 use std::path::PathBuf;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use reqwest::header::HeaderName;
 use serde_json::json;
 use tempfile::TempDir;
+use tokio::time::Instant;
 
 use crate::harness::http::Http;
 use crate::harness::instance::{Kind, Served, on_both_databases};

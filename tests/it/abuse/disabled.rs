@@ -1,10 +1,11 @@
 //! Links and people that whoever runs the server disables: at once, with a reason, and not to be undone
 //! by anybody else.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use reqwest::header::HeaderName;
 use serde_json::{Value, json};
+use tokio::time::Instant;
 
 use crate::harness::http::Http;
 use crate::harness::process::Program;
@@ -23,6 +24,18 @@ async fn until(http: &Http, path: &str, status: u16) {
 
 async fn team(http: &Http) {
     http.post("/api/v1/workspaces", &json!({ "id": "acme" })).await.expect(201);
+}
+
+/// In their own language, and without what is for the owner.
+async fn visitors_read_why(server: &Server, page: &str) {
+    let browser = server.http.with(HeaderName::from_static("accept"), "text/html");
+    for (language, words) in
+        [("en", "Link disabled"), ("de", "Link gesperrt"), ("es", "desactivado")]
+    {
+        let visitor = browser.with(HeaderName::from_static("accept-language"), language);
+        let shown = visitor.get(page).await.expect(410).text();
+        assert!(shown.contains(words) && !shown.contains("a bank"), "{shown}");
+    }
 }
 
 #[tokio::test]
@@ -63,14 +76,7 @@ async fn b7_a_disabled_link_cannot_be_brought_back_by_its_owner() {
     // At once, with the reason, in the visitor's language.
     let problem = server.http.get(&page).await.expect_problem(410, "link-disabled");
     assert!(problem["detail"].as_str().unwrap().contains("pretends to be another"));
-    let browser = server.http.with(HeaderName::from_static("accept"), "text/html");
-    for (language, words) in
-        [("en", "Link disabled"), ("de", "Link gesperrt"), ("es", "desactivado")]
-    {
-        let visitor = browser.with(HeaderName::from_static("accept-language"), language);
-        let shown = visitor.get(&page).await.expect(410).text();
-        assert!(shown.contains(words) && !shown.contains("a bank"), "{shown}");
-    }
+    visitors_read_why(&server, &page).await;
     server.http.get(&format!("{page}+")).await.expect(410);
 
     // Its owner sees it, and cannot undo it.
@@ -98,7 +104,7 @@ async fn b7_a_disabled_link_cannot_be_brought_back_by_its_owner() {
     }
     until(&ada, &path, 404).await;
     ada.post(LINKS, &body).await.expect_problem(403, "link-locked");
-    let custom = json!({ "original_url": "https://example.com/bait", "custom_code": code });
+    let custom = json!({ "original_url": body["original_url"], "custom_code": code });
     ada.post(LINKS, &custom).await.expect_problem(403, "link-locked");
 
     // Whoever disabled it can let it go.
