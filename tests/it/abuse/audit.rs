@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use serde_json::{Value, json};
+use tokio_util::sync::CancellationToken;
 
 use crate::harness::http::Http;
 use crate::harness::instance::{Kind, Staged, on_both_databases};
@@ -167,10 +168,10 @@ async fn a16_the_log_is_kept_for_as_long_as_the_setting_says(kind: Kind) {
     };
     kurz.clock.advance(Duration::from_hours(24 * 29));
     http.patch(path, &json!({ "title": "b" })).await.expect(200);
-    kurz.app().clean_up(times, &Default::default()).await.unwrap();
+    kurz.app().clean_up(times, &CancellationToken::default()).await.unwrap();
     assert_eq!(log(&http, "").await.len(), 2);
     kurz.clock.advance(Duration::from_hours(25));
-    kurz.app().clean_up(times, &Default::default()).await.unwrap();
+    kurz.app().clean_up(times, &CancellationToken::default()).await.unwrap();
     assert_eq!(log(&http, "").await.len(), 1);
     kurz.stop().await;
 }

@@ -38,7 +38,7 @@ impl List {
 
 /// Ask until the answer has a status.
 async fn until(http: &Http, path: &str, status: u16) {
-    let end = Instant::now() + Duration::from_secs(60);
+    let end = Instant::now() + Duration::from_mins(1);
     while http.get(path).await.status != status {
         assert!(Instant::now() < end, "{path} does not answer {status}");
         tokio::time::sleep(Duration::from_millis(50)).await;

@@ -15,7 +15,7 @@ const LINKS: &str = "/api/v1/workspaces/acme/links";
 
 /// Ask until the answer has a status: what somebody is known by is believed for a second.
 async fn until(http: &Http, path: &str, status: u16) {
-    let end = Instant::now() + Duration::from_secs(60);
+    let end = Instant::now() + Duration::from_mins(1);
     while http.get(path).await.status != status {
         assert!(Instant::now() < end, "{path} does not answer {status}");
         tokio::time::sleep(Duration::from_millis(20)).await;

@@ -154,8 +154,8 @@ async fn reports_are_bounded_and_settled_and_for_administrators() {
         root.post(&path, &json!({})).await.expect(204);
         root.post(&path, &json!({})).await.expect_problem(404, "report-not-found");
     }
-    let log = root.get("/api/v1/admin/audit?action=reports-dismissed").await.expect(200).json();
-    assert_eq!(log["changes"].as_array().unwrap().len(), 2);
+    let noted = root.get("/api/v1/admin/audit?action=reports-dismissed").await.expect(200).json();
+    assert_eq!(noted["changes"].as_array().unwrap().len(), 2);
     stage.stop().await;
 }
 
