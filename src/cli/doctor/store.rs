@@ -52,7 +52,10 @@ async fn look_through(config: &StoreConfig, store: &Store) -> Result<Finding, Er
     store::verify(url, u64::MAX)?;
     let damaged = store.list_damaged().await?;
     if damaged.is_empty() {
-        return Ok(Finding::ok(CHECK, format!("the store {url} answers, is up to date and whole")));
+        return Ok(Finding::ok(
+            CHECK,
+            format!("the store {url} answers and is up to date, and is whole"),
+        ));
     }
     let numbers: Vec<String> = damaged.iter().map(ToString::to_string).collect();
     let detail = format!(
