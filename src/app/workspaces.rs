@@ -199,6 +199,10 @@ impl App {
         cursor: Option<&str>,
         limit: Option<i64>,
     ) -> Result<WorkspacePage, AppError> {
+        // Who may not ask is told that, before anything about what was asked.
+        if !caller.is_open() {
+            access::to_account(caller, Scope::Read)?;
+        }
         let after = match cursor {
             None => "",
             Some(cursor) => WorkspaceId::parse(cursor).map(|_| cursor).ok_or_else(|| {

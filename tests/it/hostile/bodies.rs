@@ -201,6 +201,16 @@ async fn c17_a_hash_that_is_none_is_nobodys_password() {
 }
 
 #[tokio::test]
+async fn d4_who_may_not_ask_is_told_so_before_what_they_asked_is_looked_at() {
+    let server = Server::with(&NO_LIMITS);
+    for path in
+        ["/api/v1/workspaces?cursor=a.b", "/api/v1/workspaces?limit=0", "/api/v1/workspaces"]
+    {
+        server.http.get(path).await.expect_problem(401, "unauthenticated");
+    }
+}
+
+#[tokio::test]
 async fn d9_a_claim_names_at_most_a_hundred_links() {
     let server = Server::with(&NO_LIMITS);
     let ada = server.register("ada").await;
