@@ -8,7 +8,7 @@ mod answer;
 mod date;
 mod key;
 mod pages;
-mod visitor;
+pub mod visitor;
 mod withheld;
 
 use std::sync::Arc;

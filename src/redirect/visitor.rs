@@ -70,7 +70,7 @@ impl Visitors {
     }
 
     /// Who asks.
-    pub(super) fn of(&self, method: &Method, headers: &HeaderMap) -> Visitor {
+    pub fn of(&self, method: &Method, headers: &HeaderMap) -> Visitor {
         if method != Method::GET {
             return Visitor::Other;
         }

@@ -1,0 +1,5 @@
+//! Any lines as the environment.
+
+#![no_main]
+
+libfuzzer_sys::fuzz_target!(|input: &str| kurz_fuzz::targets::config(input));

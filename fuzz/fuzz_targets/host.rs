@@ -1,0 +1,5 @@
+//! Any text as target and Host fields.
+
+#![no_main]
+
+libfuzzer_sys::fuzz_target!(|input: &str| kurz_fuzz::targets::host(input));

@@ -1,0 +1,5 @@
+//! Any text as a credential.
+
+#![no_main]
+
+libfuzzer_sys::fuzz_target!(|input: &str| kurz_fuzz::targets::token(input));
