@@ -73,6 +73,8 @@ pub struct Clock {
     manual: Option<Arc<AtomicI64>>,
     latest: Arc<AtomicI64>,
     apart: Arc<Apart>,
+    /// Where a manual clock stood at first.
+    origin: Timestamp,
 }
 
 /// The wall clock and the one that only goes forward, read at once not long ago.
@@ -90,12 +92,14 @@ impl Clock {
     pub fn system() -> Self {
         let start = Stopwatch::start().0;
         let apart = Apart { start, wall: AtomicI64::new(0), until: AtomicI64::new(i64::MIN) };
-        Self { manual: None, latest: Arc::new(AtomicI64::new(i64::MIN)), apart: Arc::new(apart) }
+        let latest = Arc::new(AtomicI64::new(i64::MIN));
+        Self { manual: None, latest, apart: Arc::new(apart), origin: Timestamp(0) }
     }
 
     /// A clock that stands at `start` until [`Clock::set`] or [`Clock::advance`].
     pub fn manual(start: Timestamp) -> Self {
-        Self { manual: Some(Arc::new(AtomicI64::new(start.as_ms()))), ..Self::system() }
+        let manual = Some(Arc::new(AtomicI64::new(start.as_ms())));
+        Self { manual, origin: start, ..Self::system() }
     }
 
     /// What time it is.
@@ -125,6 +129,14 @@ impl Clock {
             until.store(since.saturating_add(nanos(APART_FOR)), Ordering::Release);
         }
         Timestamp::from_nanos(now)
+    }
+
+    /// How long ago this clock was made: for what has to pass whatever day it is. It never goes back,
+    /// and is not touched when somebody sets the time.
+    pub fn steady(&self) -> Duration {
+        let Some(manual) = &self.manual else { return self.apart.start.elapsed() };
+        let passed = manual.load(Ordering::Acquire).saturating_sub(self.origin.as_ms());
+        Duration::from_millis(u64::try_from(passed).unwrap_or_default())
     }
 
     /// The latest time that was told here: `now`, unless the clock has been set back since. What

@@ -119,6 +119,7 @@ impl Kurz {
             .env("KURZ_CACHE_BYTES", cache_bytes)
             // The limit is checked on every redirect, and never reached.
             .env("KURZ_HIT_LIMIT", "1000000000000")
+            .env("KURZ_LIMITS", "off")
             .env("KURZ_LOG", "error")
             .current_dir(folder)
             .stdout(Stdio::piped())

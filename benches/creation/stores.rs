@@ -125,6 +125,7 @@ impl Kurz {
         let settings = [
             ("KURZ_STORE", store),
             ("KURZ_OPEN", "on"),
+            ("KURZ_LIMITS", "off"),
             ("KURZ_LISTEN", "127.0.0.1:0"),
             ("KURZ_ADMIN_LISTEN", "off"),
             // On a machine that stalls, no connection is to end before its requests do.

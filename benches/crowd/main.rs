@@ -26,6 +26,8 @@ use server::Kurz;
 
 const ROUNDS: usize = 5;
 const TURN: Duration = Duration::from_secs(8);
+/// Redirects a second.
+const RATE: u32 = 3_200;
 
 fn main() {
     let args: Vec<String> = std::env::args().collect();
@@ -37,19 +39,19 @@ fn main() {
     if let Some(address) = address {
         return runtime.block_on(crowd::hold(address));
     }
-    let kurz = Kurz::start();
+    let kurz = Kurz::start(&[("KURZ_OPEN", "on"), ("KURZ_LIMITS", "off")]);
     runtime.block_on(compare(&kurz));
 }
 
 async fn compare(kurz: &Kurz) {
     let path = kurz.make_link();
-    visitors::follow(kurz.address, &path, TURN / 4).await;
+    visitors::follow(kurz.address, &path, RATE, TURN / 4).await;
     let (mut quiet, mut crowded) = (Vec::new(), Vec::new());
     let (mut ratios, mut closed) = (Vec::new(), 0);
     for round in 1..=ROUNDS {
-        let alone = visitors::follow(kurz.address, &path, TURN).await;
+        let alone = visitors::follow(kurz.address, &path, RATE, TURN).await;
         let crowd = crowd::Crowd::gather(kurz.address);
-        let among = visitors::follow(kurz.address, &path, TURN).await;
+        let among = visitors::follow(kurz.address, &path, RATE, TURN).await;
         let left = crowd.dismiss();
         println!(
             "round {round}: quiet p50 {:.2} ms, p99 {:.2} ms; among {} open connections p50 {:.2} ms, \

@@ -1,4 +1,4 @@
-//! The kurz that the crowd stands before.
+//! The kurz that the crowd stands before, or that the flood comes over.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{SocketAddr, TcpStream};
@@ -22,16 +22,16 @@ pub(crate) struct Kurz {
 }
 
 impl Kurz {
-    pub(crate) fn start() -> Self {
+    pub(crate) fn start(settings: &[(&str, &str)]) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let mut child = Command::new(env!("CARGO_BIN_EXE_kurz"))
-            .args(["serve", "--open", "--listen", "127.0.0.1:0"])
+            .args(["serve", "--listen", "127.0.0.1:0"])
             .env("KURZ_STORE", "sqlite://kurz.db")
             .env("KURZ_ADMIN_LISTEN", "off")
-            .env("KURZ_LIMITS", "off")
             .env("KURZ_MAX_CONNECTIONS", "12000")
             .env("KURZ_HIT_LIMIT", "0")
             .env("KURZ_LOG", "error")
+            .envs(settings.iter().copied())
             .current_dir(folder.path())
             .stdout(Stdio::piped())
             .spawn()

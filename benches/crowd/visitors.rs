@@ -10,28 +10,34 @@ use tokio::task::JoinSet;
 use tokio::time::{Instant, sleep_until};
 
 const CONNECTIONS: u32 = 64;
-/// Each connection asks this often: 3,200 redirects a second in all.
-const PERIOD: Duration = Duration::from_millis(20);
 
 pub(crate) struct Waits {
     pub(crate) p50_ms: f64,
     pub(crate) p99_ms: f64,
 }
 
-pub(crate) async fn follow(address: SocketAddr, path: &str, time: Duration) -> Waits {
+/// `rate` redirects a second in all, for so long a time.
+pub(crate) async fn follow(address: SocketAddr, path: &str, rate: u32, time: Duration) -> Waits {
+    let period = Duration::from_secs(CONNECTIONS.into()) / rate;
     let mut visitors = JoinSet::new();
     let start = Instant::now() + Duration::from_millis(100);
     for at in 0..CONNECTIONS {
         let request = format!("GET {path} HTTP/1.1\r\nHost: localhost\r\n\r\n");
         // Spread over the period.
-        visitors.spawn(visit(address, request, start + PERIOD * at / CONNECTIONS, time));
+        let first = start + period * at / CONNECTIONS;
+        visitors.spawn(visit(address, request, (first, period), time));
     }
     let mut waits: Vec<f64> = visitors.join_all().await.concat();
     waits.sort_by(f64::total_cmp);
     Waits { p50_ms: percentile(&waits, 50), p99_ms: percentile(&waits, 99) }
 }
 
-async fn visit(address: SocketAddr, request: String, start: Instant, time: Duration) -> Vec<f64> {
+async fn visit(
+    address: SocketAddr,
+    request: String,
+    (start, period): (Instant, Duration),
+    time: Duration,
+) -> Vec<f64> {
     let mut stream = TcpStream::connect(address).await.unwrap();
     stream.set_nodelay(true).unwrap();
     let mut waits = Vec::new();
@@ -44,7 +50,7 @@ async fn visit(address: SocketAddr, request: String, start: Instant, time: Durat
         let answer = space.get(..read).unwrap_or_default();
         assert!(answer.starts_with(b"HTTP/1.1 302"), "{}", String::from_utf8_lossy(answer));
         waits.push(due.elapsed().as_secs_f64() * 1e3);
-        due += PERIOD;
+        due += period;
     }
     waits
 }

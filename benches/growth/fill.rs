@@ -37,6 +37,7 @@ pub(crate) fn config(file: &Path) -> Config {
         ("KURZ_LISTEN", "127.0.0.1:0".to_owned()),
         ("KURZ_ADMIN_LISTEN", "off".to_owned()),
         ("KURZ_OPEN", "on".to_owned()),
+        ("KURZ_LIMITS", "off".to_owned()),
     ];
     let settings = settings.map(|(name, text)| (name.to_owned(), text));
     Config::load(&Overrides::default(), settings, Path::new("/nonexistent")).unwrap()

@@ -4,6 +4,8 @@
 //! Invariant: whether an address has an account is not to be learnt by signing in: an unknown user
 //! and a wrong password give the same answer after the same work.
 
+use std::net::IpAddr;
+
 use crate::account::password::Password;
 use crate::account::token::Token;
 use crate::account::{Caller, Email, Scope, UserId, access};
@@ -67,8 +69,12 @@ impl App {
         matches!(self.parts.store.has_admin().await, Ok(false))
     }
 
-    /// Make an account and sign in.
-    pub async fn register(&self, registration: &Registration) -> Result<Session, AppError> {
+    /// Make an account and sign in, from `client`.
+    pub async fn register(
+        &self,
+        registration: &Registration,
+        client: IpAddr,
+    ) -> Result<Session, AppError> {
         let invite = match self.parts.policy.signup {
             Signup::Closed => return Err(AppError::SignupClosed),
             Signup::Invite if registration.invite.is_none() => {
@@ -85,22 +91,33 @@ impl App {
             return Err(AppError::Invalid(errors));
         };
         let new = NewUser { email, name, password, is_admin: false, invite };
-        Ok(self.session(self.people.add(new, &Actor::default()).await?))
+        let actor = Actor::of(&Caller::ANONYMOUS.at(client));
+        let user = self.try_sign_up(client, self.people.add(new, &actor)).await?;
+        Ok(self.session(user))
     }
 
-    /// Sign in.
-    pub async fn log_in(&self, email: &str, password: &str) -> Result<Session, AppError> {
+    /// Sign in, from `client`.
+    pub async fn log_in(
+        &self,
+        email: &str,
+        password: &str,
+        client: IpAddr,
+    ) -> Result<Session, AppError> {
         // What cannot be an account's address or password is neither; nothing is learnt from that.
-        let (Ok(email), Ok(password)) = (Email::parse(email), Password::parse(password)) else {
-            return Err(AppError::WrongCredentials);
+        let address = Email::parse(email).ok();
+        let account = address.as_ref().map_or(email, Email::as_str).to_owned();
+        let parsed = address.zip(Password::parse(password).ok());
+        let mut found = None;
+        let check = async {
+            let Some((email, password)) = parsed else { return Ok(false) };
+            let user = self.parts.store.find_user(&email).await?;
+            let hash = user.as_ref().map(|user| user.password_hash.as_str());
+            let matches = self.people.passwords.matches(password, hash).await?;
+            found = user.filter(|user| matches && user.disabled_at.is_none());
+            Ok(found.is_some())
         };
-        let user = self.parts.store.find_user(&email).await?;
-        let hash = user.as_ref().map(|user| user.password_hash.as_str());
-        let matches = self.people.passwords.matches(password, hash).await?;
-        match user.filter(|user| matches && user.disabled_at.is_none()) {
-            Some(user) => Ok(self.session(user)),
-            None => Err(AppError::WrongCredentials),
-        }
+        self.try_password(&account, Some(client), check).await?;
+        found.map(|user| self.session(user)).ok_or(AppError::WrongCredentials)
     }
 
     /// Sign out everywhere: tokens issued so far are no good any more. Keys stay.
@@ -162,8 +179,8 @@ impl App {
         let user = self.parts.store.find_user(&identity.email).await?;
         let user = user.ok_or(AppError::InvalidToken)?;
         let Ok(password) = Password::parse(password) else { return Err(AppError::WrongPassword) };
-        let hash = Some(user.password_hash.as_str());
-        if self.people.passwords.matches(password, hash).await? {
+        let check = self.people.passwords.matches(password, Some(&user.password_hash));
+        if self.try_password(user.email.as_str(), caller.client, check).await? {
             Ok(user)
         } else {
             Err(AppError::WrongPassword)

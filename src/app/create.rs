@@ -92,8 +92,10 @@ impl App {
             return Ok(created);
         }
         let entry = self.enter_to_create(caller, workspace).await?;
-        let mut results = self.make(&maker(caller, &entry), requests, false, None).await?;
-        results.pop().unwrap_or(Err(AppError::NoFreeCode(0)))
+        let admitted = self.admit_links(caller, 1)?;
+        let made = self.make(&maker(caller, &entry), requests, false, None).await;
+        admitted.settle(1, &made);
+        made?.pop().unwrap_or(Err(AppError::NoFreeCode(0)))
     }
 
     /// Make one link in `main` that counts against the user's links of the month.
@@ -110,8 +112,10 @@ impl App {
         let month = Month::of(self.parts.clock.now());
         let meter = limit.zip(caller.owner()).map(|(limit, user)| Meter { user, month, limit });
         let maker = maker(caller, &entry);
-        let mut results = self.make(&maker, std::slice::from_ref(request), false, meter).await?;
-        let created = results.pop().unwrap_or(Err(AppError::NoFreeCode(0)))?;
+        let admitted = self.admit_links(caller, 1)?;
+        let made = self.make(&maker, std::slice::from_ref(request), false, meter).await;
+        admitted.settle(1, &made);
+        let created = made?.pop().unwrap_or(Err(AppError::NoFreeCode(0)))?;
         let left = match meter {
             None => None,
             Some(Meter { user, month, limit }) => {
@@ -138,7 +142,10 @@ impl App {
         if entry.reach == Reach::Nobodys {
             return Err(Refused::Unauthenticated.into());
         }
-        self.make(&maker(caller, &entry), requests, all_or_none, None).await
+        let admitted = self.admit_links(caller, requests.len())?;
+        let made = self.make(&maker(caller, &entry), requests, all_or_none, None).await;
+        admitted.settle(requests.len(), &made);
+        made
     }
 
     async fn make(

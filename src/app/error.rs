@@ -6,6 +6,7 @@ use thiserror::Error;
 
 use crate::account::Refused;
 use crate::clock::Timestamp;
+use crate::limits::Limit;
 use crate::store;
 
 /// A refusal or a failure.
@@ -107,6 +108,14 @@ pub enum AppError {
     /// Too many passwords wait to be checked.
     #[error("too many people are signing in right now: try again in a moment")]
     Busy,
+    /// A limit is used up.
+    #[error("{}", too_often(*.limit))]
+    TooOften {
+        /// Which.
+        limit: Limit,
+        /// For how long.
+        seconds: u32,
+    },
     /// No free code was found.
     #[error("Failed to generate unique short code after {0} attempts")]
     NoFreeCode(u32),
@@ -133,6 +142,19 @@ fn refusal(refused: Refused) -> String {
         Refused::MissingRole(role) => format!("this takes the role `{role}` in the workspace"),
         Refused::NeedsSignIn => "this takes the token of a sign-in, not an API key".to_owned(),
         Refused::Hidden => "there is no such workspace".to_owned(),
+    }
+}
+
+fn too_often(limit: Limit) -> &'static str {
+    match limit {
+        Limit::Logins => "too many failed tries to sign in: wait before the next one",
+        Limit::Signups => "too many accounts were made from this address: try again later",
+        Limit::AnonymousLinks => {
+            "too many links were made from this address without an account: sign in, or try again later"
+        }
+        Limit::Misses => "too many addresses that do not exist were asked for: try again later",
+        Limit::Links => "too many links were made with this account: try again later",
+        Limit::Calls => "too many calls with this account or key: try again later",
     }
 }
 

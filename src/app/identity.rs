@@ -59,6 +59,7 @@ impl App {
             Some(text) if text.starts_with(key::START) => self.identify_key(text).await?,
             Some(text) => self.identify_token(text).await?,
         };
+        self.admit_call(&identity)?;
         Ok(Caller::user(identity).at(client))
     }
 

@@ -18,6 +18,7 @@ mod hear;
 mod hosts;
 mod identity;
 mod keys;
+mod limits;
 mod list;
 mod members;
 mod numbers;
@@ -49,7 +50,7 @@ pub use keys::KeyRequest;
 pub use list::{Find, LinkFilter, LinkPage};
 pub use members::MemberPage;
 pub use operation::{JobRun, Operation, UserPage};
-pub use passwords::{COST, Passwords};
+pub use passwords::{COST, Passwords, QUEUE};
 pub use pictures::{Format, Picture};
 pub use reports::{MOST_WORDS, ReportQueue, ReportRequest, ReportedLink};
 pub use sessions::{Browser, SESSION_LIFE};
@@ -70,6 +71,7 @@ use crate::config::PublicUrl;
 pub use crate::config::Signup;
 use crate::entropy::Entropy;
 use crate::fleet::Fleet;
+use crate::limits::Limits;
 use crate::link::Own;
 pub use crate::record::EVERY as FLUSH_EVERY;
 use crate::record::Recorder;
@@ -137,6 +139,8 @@ pub struct Parts {
     pub tokens: Tokens,
     /// Hashes passwords.
     pub passwords: Arc<Passwords>,
+    /// How often somebody may do something.
+    pub limits: Arc<Limits>,
     /// The operator's choices.
     pub policy: Policy,
 }

@@ -14,8 +14,8 @@ use crate::app::AppError;
 
 /// What is stored begins with `$2b$12$`.
 pub const COST: u32 = 12;
-/// Most passwords that wait.
-const QUEUE: usize = 64;
+/// Most passwords that wait, unless somebody says otherwise.
+pub const QUEUE: usize = 64;
 /// The salt and hash of no password in particular: what an unknown user's password is compared
 /// with, so that the answer takes as long as for a known one.
 const NOBODYS: &str = "CwTycUXWue0Thq9StjUM0uJ8Qgk8oXBIBk0b3ZJdQmY3v4qQ1n3dW";
@@ -32,9 +32,10 @@ enum Job {
 }
 
 impl Passwords {
-    /// Start `threads` threads. `cost` is [`COST`], except in tests, which have no time.
-    pub fn start(threads: NonZeroUsize, cost: u32) -> std::io::Result<Self> {
-        let (jobs, queue) = sync_channel(QUEUE);
+    /// Start `threads` threads, for which at most `waiting` passwords wait. `cost` is [`COST`], except
+    /// in tests, which have no time.
+    pub fn start(threads: NonZeroUsize, waiting: usize, cost: u32) -> std::io::Result<Self> {
+        let (jobs, queue) = sync_channel(waiting);
         let queue = Arc::new(Mutex::new(queue));
         for _ in 0..threads.get() {
             let queue = Arc::clone(&queue);
@@ -76,6 +77,7 @@ impl fmt::Debug for Passwords {
 }
 
 fn work(queue: &Mutex<Receiver<Job>>, cost: u32) {
+    give_way();
     loop {
         let job = queue.lock().unwrap_or_else(PoisonError::into_inner).recv();
         // Whoever asked may have gone; nobody misses the answer then.
@@ -96,6 +98,13 @@ fn work(queue: &Mutex<Receiver<Job>>, cost: u32) {
     }
 }
 
+/// Let threads that serve requests go first: who waits for a password can wait a little longer, who
+/// follows a link cannot. On Linux this is about the calling thread alone.
+fn give_way() {
+    #[cfg(target_os = "linux")]
+    let _ = rustix::process::nice(10);
+}
+
 #[cfg(test)]
 mod tests {
     use std::time::Duration;
@@ -104,7 +113,7 @@ mod tests {
     use crate::clock::Stopwatch;
 
     fn quick() -> Passwords {
-        Passwords::start(NonZeroUsize::MIN, 4).unwrap()
+        Passwords::start(NonZeroUsize::MIN, QUEUE, 4).unwrap()
     }
 
     fn password(text: &str) -> Password {
@@ -141,7 +150,7 @@ mod tests {
 
     #[tokio::test]
     async fn an_unknown_user_takes_as_long_as_a_wrong_password() {
-        let passwords = Passwords::start(NonZeroUsize::MIN, 8).unwrap();
+        let passwords = Passwords::start(NonZeroUsize::MIN, QUEUE, 8).unwrap();
         let hash = passwords.hash(password("correct horse")).await.unwrap();
         let mut quickest = [Duration::MAX; 2];
         for _ in 0..10 {
@@ -156,8 +165,8 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_full_queue_is_said_at_once() {
-        let passwords = Passwords::start(NonZeroUsize::MIN, 6).unwrap();
+    async fn c11_a_full_queue_is_said_at_once() {
+        let passwords = Passwords::start(NonZeroUsize::MIN, QUEUE, 6).unwrap();
         let tries = (0..QUEUE * 4).map(|_| passwords.hash(password("12345678")));
         let done = futures_util::future::join_all(tries).await;
         assert!(done.iter().any(|one| matches!(one, Err(AppError::Busy))));

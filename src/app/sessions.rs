@@ -46,15 +46,16 @@ pub struct Browser {
 }
 
 impl App {
-    /// Sign in with a browser that calls itself `agent`; the secret for its cookie, which is new
-    /// with every sign-in.
+    /// Sign in from `client` with a browser that calls itself `agent`; the secret for its cookie,
+    /// which is new with every sign-in.
     pub async fn sign_in(
         &self,
         email: &str,
         password: &str,
         agent: &str,
+        client: IpAddr,
     ) -> Result<String, AppError> {
-        let session = self.log_in(email, password).await?;
+        let session = self.log_in(email, password, client).await?;
         self.open_session(&session.person, agent).await
     }
 
@@ -63,8 +64,9 @@ impl App {
         &self,
         registration: &Registration,
         agent: &str,
+        client: IpAddr,
     ) -> Result<String, AppError> {
-        let session = self.register(registration).await?;
+        let session = self.register(registration, client).await?;
         self.open_session(&session.person, agent).await
     }
 
@@ -109,6 +111,7 @@ impl App {
         }
         let person = Person::from(user.clone());
         let identity = self.identity(user, Scopes::ALL, Credential::Token);
+        self.admit_call(&identity)?;
         let caller = Caller::user(identity).at(client);
         Ok(Some(Browser { caller, person, hash }))
     }

@@ -48,7 +48,10 @@ impl App {
         act: Act,
     ) -> Result<(Workspace, Link), AppError> {
         let (workspace, reach) = self.enter(caller, workspace, act).await?;
-        let link = self.find_link(&workspace.id, code).await?;
+        let link = match self.find_link(&workspace.id, code).await {
+            Err(AppError::NotFound(_)) => return Err(self.missed_in(caller, &workspace.id)),
+            found => found?,
+        };
         access::to_link(reach, link.owner)?;
         Ok((workspace, link))
     }

@@ -11,7 +11,7 @@ use super::Failure;
 use crate::account::Email;
 use crate::account::password::Password;
 use crate::app::people::{self, People};
-use crate::app::{AppError, COST, Passwords};
+use crate::app::{AppError, COST, Passwords, QUEUE};
 use crate::clock::Clock;
 use crate::config::{self, Config, Overrides};
 use crate::entropy::Entropy;
@@ -51,7 +51,7 @@ where
     runtime.block_on(async {
         let store = Store::open(&config.store).await.map_err(|error| failed(&error))?;
         let passwords =
-            Passwords::start(NonZeroUsize::MIN, COST).map_err(|error| failed(&error))?;
+            Passwords::start(NonZeroUsize::MIN, QUEUE, COST).map_err(|error| failed(&error))?;
         work(People {
             store: Arc::new(store),
             clock: Clock::system(),

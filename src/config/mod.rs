@@ -14,6 +14,7 @@ mod codes;
 mod docs;
 mod error;
 mod given;
+mod limits;
 mod links;
 mod lives;
 mod log;
@@ -35,6 +36,7 @@ pub use self::client::Client;
 pub use self::codes::Codes;
 pub use self::docs::reference;
 pub use self::error::ConfigError;
+pub use self::limits::RateLimits;
 pub use self::links::{Links, PrivateTargets, Targets};
 pub use self::lives::Lives;
 pub use self::log::{Log, LogFormat};
@@ -73,6 +75,8 @@ pub struct Config {
     pub lives: Lives,
     /// Who may do what, and how they show who they are.
     pub access: Access,
+    /// How often somebody may do something.
+    pub rates: RateLimits,
 }
 
 /// What the command line says: the file, and settings that go over all others.
@@ -118,6 +122,7 @@ impl Config {
             log: Log::read(&given)?,
             lives: Lives::read(&given)?,
             access: Access::read(&given)?,
+            rates: RateLimits::read(&given)?,
         })
     }
 }
@@ -148,6 +153,7 @@ fn concerns() -> Vec<(&'static str, Vec<Setting>)> {
         ("Cache", Cache::settings()),
         ("Log", Log::settings()),
         ("Access", Access::settings()),
+        ("Rate limits", RateLimits::settings()),
     ]
 }
 

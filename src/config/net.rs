@@ -9,7 +9,7 @@ use std::time::Duration;
 use ipnet::IpNet;
 
 use super::public_url::{self, PublicUrl};
-use super::rule::{address, address_or_off, networks, number, path, span, switch};
+use super::rule::{address, address_or_off, bytes, networks, number, path, span, switch};
 use super::setting::settings;
 
 const SHORTEST: Duration = Duration::from_millis(10);
@@ -43,9 +43,15 @@ settings! {
         "drain_timeout" => drain_timeout: Duration = span(Duration::ZERO..=HOUR).or("10s"),
         /// How many connections are open at once, in all.
         "max_connections" => max_connections: usize = number(1..=1_000_000).or("10000"),
-        /// How many connections one address may have open at once.
+        /// How many connections one address may have open at once; 0 is no limit.
         "max_connections_per_ip" => max_connections_per_ip: usize =
-            number(1..=1_000_000).or("200"),
+            number(0..=1_000_000).or("200"),
+        /// The longest request target, path and query.
+        "max_target_bytes" => max_target_bytes: u64 = bytes(256..=64 << 10).or("8KiB"),
+        /// The longest head of a request.
+        "max_head_bytes" => max_head_bytes: u64 = bytes(1 << 10..=1 << 20).or("16KiB"),
+        /// The most header fields of a request.
+        "max_header_fields" => max_header_fields: usize = number(8..=1000).or("64"),
         /// The proxies whose `X-Forwarded-For` is believed: their addresses or networks.
         "trusted_proxies" => trusted_proxies: Option<Vec<IpNet>> =
             networks().or_none("none: the connection's address counts"),

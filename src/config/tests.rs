@@ -74,6 +74,15 @@ fn without_anything_given_the_defaults_of_the_contract_hold() {
     let access = &config.access;
     assert!(!access.open && access.jwt_secret.is_none());
     assert_eq!((access.signup, access.user_link_limit), (Signup::Open, Some(20)));
+    assert_eq!(
+        (net.max_target_bytes, net.max_head_bytes, net.max_header_fields),
+        (8192, 16384, 64)
+    );
+    let rates = &config.rates;
+    assert_eq!((rates.logins_per_account, rates.logins_per_address, rates.signups), (5, 20, 20));
+    assert_eq!((rates.anonymous_links, rates.anonymous_links_daily, rates.misses), (10, 100, 30));
+    assert_eq!((rates.links, rates.calls_per_account, rates.calls_per_key), (6000, 6000, 3000));
+    assert_eq!((rates.password_threads, rates.password_queue), (0, 64));
 }
 
 #[test]
@@ -124,7 +133,7 @@ fn every_type_of_value_can_stand_in_the_file() {
 }
 
 /// A value that each setting refuses; a setting that is missing here fails the test below.
-const BAD: [(&str, &str); 49] = [
+const BAD: [(&str, &str); 63] = [
     ("check_bytes", "much"),
     ("listen", "localhost"),
     ("admin_listen", "on"),
@@ -139,6 +148,20 @@ const BAD: [(&str, &str); 49] = [
     ("max_connections", "0"),
     ("max_connections_per_ip", "many"),
     ("limits", "maybe"),
+    ("max_target_bytes", "1MiB"),
+    ("max_head_bytes", "0"),
+    ("max_header_fields", "1001"),
+    ("limit_logins_per_account", "-1"),
+    ("limit_logins_per_address", "1000001"),
+    ("limit_signups", "off"),
+    ("limit_anonymous_links", "1.5"),
+    ("limit_anonymous_links_daily", "1/d"),
+    ("limit_misses", "many"),
+    ("limit_links", "1e3"),
+    ("limit_calls_per_account", "+5"),
+    ("limit_calls_per_key", "1000001"),
+    ("password_threads", "1025"),
+    ("password_queue", "0"),
     ("trusted_proxies", "0.0.0.0/0"),
     ("store", "sqlite::memory:"),
     ("pool_size", "1001"),

@@ -171,11 +171,13 @@ pub(super) struct AdmaStats {
     ))]
 pub(super) async fn register(
     State(app): State<Arc<App>>,
+    Client(client): Client,
     Json(body): Json<AdmaRegister>,
 ) -> Result<(StatusCode, axum::Json<AdmaSession>), Problem> {
     let AdmaRegister { name, email, password } = body;
     let registration = Registration { email, password, name, invite: None };
-    Ok((StatusCode::CREATED, axum::Json(app.register(&registration).await?.into())))
+    let session = app.register(&registration, client).await?;
+    Ok((StatusCode::CREATED, axum::Json(session.into())))
 }
 
 /// Sign in.
@@ -184,9 +186,10 @@ pub(super) async fn register(
     responses((status = 200, description = "Signed in.", body = AdmaSession), Problems))]
 pub(super) async fn login(
     State(app): State<Arc<App>>,
+    Client(client): Client,
     Json(body): Json<AdmaLogin>,
 ) -> Result<axum::Json<AdmaSession>, Problem> {
-    Ok(axum::Json(app.log_in(&body.email, &body.password).await?.into()))
+    Ok(axum::Json(app.log_in(&body.email, &body.password, client).await?.into()))
 }
 
 /// Make a link without an account, whoever asks.

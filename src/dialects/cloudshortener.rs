@@ -43,9 +43,9 @@ pub(super) struct ShortenAnswer {
     request_body = ShortenBody,
     responses(
         (status = 200, description = "The link was made.", body = ShortenAnswer),
-        (status = 429, description = "The links of this month are used up.", body = Problem,
-            content_type = "application/problem+json"),
         Problems,
+        (status = 429, description = "The links of this month are used up, or it was asked for too \
+            often.", body = Problem, content_type = "application/problem+json"),
     ))]
 pub(super) async fn shorten(
     State(app): State<Arc<App>>,

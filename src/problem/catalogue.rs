@@ -93,6 +93,7 @@ pub(super) const CATALOGUE: &[Entry] = &[
     ("tags-too-many", 422, "A link has at most 20 tags."),
     ("target-fixed", 422, "Links of this server keep their targets (`KURZ_TARGETS`): make another link."),
     ("title-invalid", 422, "A title is at most 200 characters without control characters."),
+    ("too-many-requests", 429, "It was tried too often in a short time; `detail` says what, `Retry-After` when to try again."),
     ("unauthenticated", 401, "It takes a token or key: sign in first."),
     ("url-backslash", 422, "A backslash stands before the query: write `/` or `%5C`."),
     ("url-blocked", 422, "The URL leads to a host or address that is on this server's block list."),

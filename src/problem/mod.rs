@@ -124,6 +124,11 @@ impl Problem {
         self.code
     }
 
+    /// After how many seconds it may be tried again, where that is known.
+    pub(crate) const fn retry_after(&self) -> Option<NonZeroU32> {
+        self.retry_after
+    }
+
     pub(crate) fn detail(&self) -> &str {
         &self.detail
     }
@@ -232,6 +237,12 @@ impl From<AppError> for Problem {
                     ..Self::new(StatusCode::TOO_MANY_REQUESTS, "monthly-limit", detail)
                 };
             }
+            AppError::TooOften { seconds, .. } => {
+                return Self {
+                    retry_after: NonZeroU32::new(seconds),
+                    ..Self::new(StatusCode::TOO_MANY_REQUESTS, "too-many-requests", detail)
+                };
+            }
             AppError::Busy => {
                 return Self {
                     retry_after: Some(NonZeroU32::MIN),
@@ -294,6 +305,9 @@ pub(crate) enum Problems {
     /// The request can be read, but something in it cannot be as it is.
     #[response(status = 422, content_type = "application/problem+json")]
     Invalid(Problem),
+    /// It was asked for too often: `Retry-After` says when to try again.
+    #[response(status = 429, content_type = "application/problem+json")]
+    TooOften(Problem),
     /// A failure of the server.
     #[response(status = 500, content_type = "application/problem+json")]
     Internal(Problem),

@@ -27,6 +27,10 @@ pub(super) enum Trouble {
     OverLimit {
         seconds: i64,
     },
+    /// Too much that does not exist was asked for from there.
+    TooManyMisses {
+        seconds: u32,
+    },
     Unavailable,
     /// Nobody can say whether the link's limit is used up.
     Uncounted,
@@ -50,6 +54,7 @@ pub(super) fn trouble(trouble: Trouble, shows: Option<Language>) -> Answer {
         Trouble::Gone => (StatusCode::GONE, problems::GONE),
         Trouble::Withheld(reason) => (StatusCode::GONE, withheld::problem(reason)),
         Trouble::OverLimit { .. } => (StatusCode::TOO_MANY_REQUESTS, problems::OVER_LIMIT),
+        Trouble::TooManyMisses { .. } => (StatusCode::TOO_MANY_REQUESTS, problems::TOO_MANY_MISSES),
         Trouble::Unavailable => (StatusCode::SERVICE_UNAVAILABLE, problems::UNAVAILABLE),
         Trouble::Uncounted => (StatusCode::SERVICE_UNAVAILABLE, problems::UNCOUNTED),
     };
@@ -65,6 +70,7 @@ pub(super) fn trouble(trouble: Trouble, shows: Option<Language>) -> Answer {
     headers.insert(header::VARY, const { HeaderValue::from_static("accept, accept-language") });
     match trouble {
         Trouble::OverLimit { seconds } => insert(headers, header::RETRY_AFTER, seconds.into()),
+        Trouble::TooManyMisses { seconds } => insert(headers, header::RETRY_AFTER, seconds.into()),
         Trouble::Unavailable | Trouble::Uncounted => {
             insert(headers, header::RETRY_AFTER, 5.into());
         }
@@ -156,6 +162,12 @@ mod problems {
         "Too Many Requests",
         "hit-limit-reached",
         "This link has been followed as often as it may be this month. Try again next month."
+    );
+    pub(super) const TOO_MANY_MISSES: &str = problem!(
+        429,
+        "Too Many Requests",
+        "too-many-requests",
+        "Too many addresses that do not exist were asked for. Links that exist still work."
     );
     pub(super) const UNAVAILABLE: &str = problem!(
         503,

@@ -11,15 +11,21 @@ mod pages;
 pub mod visitor;
 mod withheld;
 
+use std::net::IpAddr;
 use std::sync::Arc;
+use std::time::Duration;
 
 use bytes::Bytes;
 use http::{HeaderMap, Method, Response};
+use tokio::sync::{Semaphore, SemaphorePermit};
+use tokio::time::sleep;
 
 use crate::cache::{Entry, Found, Hosts, LinkCache};
+use crate::client::{Client, Proxies};
 use crate::clock::{Clock, Stopwatch, Timestamp};
 use crate::code::{Reserved, path};
 use crate::ledger::{Hit, Ledger, Reservation};
+use crate::limits::Limits;
 use crate::link::{Decision, Month};
 use crate::record::{Click, Lane, Recorder, Visitor};
 
@@ -49,8 +55,38 @@ pub struct Plane {
     pub date: Arc<Date>,
     /// Words that are pages, not codes.
     pub reserved: Arc<Reserved>,
+    /// How often somebody may ask for what does not exist.
+    pub limits: Arc<Limits>,
+    /// Whose word on addresses counts.
+    pub proxies: Arc<Proxies>,
+    /// Reads for those who asked for too much that does not exist: few at a time, so that the store
+    /// answers others first.
+    pub late: Arc<Semaphore>,
     /// What time it is.
     pub clock: Clock,
+}
+
+/// Reads at the same time for those who are out of misses.
+pub const LATE_READS: usize = 2;
+/// How long each of them holds up the next: so they are at most 2,000 a second for all together, and
+/// a scan at full speed takes neither the store nor the processor from others.
+const LATE_PAUSE: Duration = Duration::from_millis(1);
+
+/// A request.
+#[derive(Clone, Copy, Debug)]
+pub struct Asked<'a> {
+    /// Its method.
+    pub method: &'a Method,
+    /// Its host in lower case, without a port.
+    pub host: &'a str,
+    /// Its path.
+    pub path: &'a str,
+    /// Its headers.
+    pub headers: &'a HeaderMap,
+    /// Where its connection comes from.
+    pub peer: IpAddr,
+    /// When it came.
+    pub arrival: Stopwatch,
 }
 
 /// What the plane says to a request.
@@ -70,7 +106,7 @@ pub enum Verdict {
 pub struct Cold {
     missing: Missing,
     visit: Visit,
-    shows: Option<Language>,
+    asker: Asker,
 }
 
 /// What a request waits for.
@@ -80,6 +116,14 @@ enum Missing {
     Link(String),
     /// A hit of a link whose instances count together.
     Hit(Arc<Entry>),
+}
+
+/// What a refusal goes by. It is worked out only for one.
+#[derive(Clone, Copy, Debug)]
+struct Asker {
+    client: Client,
+    /// In which language they are shown a page, if they are.
+    shows: Option<Language>,
 }
 
 /// Who asked, and when.
@@ -125,16 +169,9 @@ impl Plane {
         self
     }
 
-    /// Answer a request, if it is for a short address and its link is in memory. `host` is the
-    /// request's host in lower case, without a port.
-    pub fn answer(
-        &self,
-        method: &Method,
-        host: &str,
-        path: &str,
-        headers: &HeaderMap,
-        arrival: Stopwatch,
-    ) -> Verdict {
+    /// Answer a request, if it is for a short address and its link is in memory.
+    pub fn answer(&self, request: &Asked<'_>) -> Verdict {
+        let Asked { method, host, path, headers, peer, arrival } = *request;
         let Some(key) = self.key(host, path) else { return Verdict::NotMine };
         if method != Method::GET && method != Method::HEAD {
             return if self.is_page(&key) {
@@ -143,20 +180,19 @@ impl Plane {
                 Verdict::Answer(answer::method_not_allowed())
             };
         }
-        let shows = || answer::shows(headers);
+        let asker =
+            || Asker { client: self.proxies.client(peer, headers), shows: answer::shows(headers) };
         let visit = Visit { visitor: self.visitors.of(method, headers), arrival };
         let missing = match self.links.get(key.as_str()) {
             Some(Found::Link(entry)) => match self.admit(&entry, visit.visitor, self.clock.now()) {
                 Admission::Ask => Missing::Hit(entry),
-                known => return Verdict::Answer(self.conclude(&entry, known, visit, shows)),
+                known => return Verdict::Answer(self.conclude(&entry, known, visit, asker)),
             },
-            Some(Found::Absent) => {
-                return Verdict::Answer(answer::trouble(Trouble::NotFound, shows()));
-            }
+            Some(Found::Absent) => return Verdict::Answer(self.refuse(Trouble::NotFound, asker())),
             None if self.is_page(&key) => return Verdict::NotMine,
             None => Missing::Link(key.as_str().to_owned()),
         };
-        Verdict::Cold(Cold { missing, visit, shows: shows() })
+        Verdict::Cold(Cold { missing, visit, asker: asker() })
     }
 
     /// Put the answer to a GET into `out`, as HTTP/1.1 has it, if its link is in memory and sends the
@@ -180,20 +216,18 @@ impl Plane {
 
     /// Read the link, or ask for a hit, then answer.
     pub async fn answer_cold(&self, cold: Cold) -> Answer {
-        let Cold { missing, visit, shows } = cold;
+        let Cold { missing, visit, asker } = cold;
         let entry = match missing {
             Missing::Hit(entry) => entry,
-            Missing::Link(key) => match self.links.load(&key).await {
-                Ok(Found::Link(entry)) => match self.admit(&entry, visit.visitor, self.clock.now())
-                {
-                    Admission::Ask => entry,
-                    known => return self.conclude(&entry, known, visit, || shows),
-                },
-                Ok(Found::Absent) => return answer::trouble(Trouble::NotFound, shows),
-                Err(error) => {
-                    tracing::warn!(%error, "a redirect could not be looked up");
-                    return answer::trouble(Trouble::Unavailable, shows);
+            Missing::Link(key) => match self.look_up(&key, asker.client).await {
+                Some(Found::Link(entry)) => {
+                    match self.admit(&entry, visit.visitor, self.clock.now()) {
+                        Admission::Ask => entry,
+                        known => return self.conclude(&entry, known, visit, || asker),
+                    }
                 }
+                Some(Found::Absent) => return self.refuse(Trouble::NotFound, asker),
+                None => return self.refuse(Trouble::Unavailable, asker),
             },
         };
         let admission = match self.shared(&entry) {
@@ -204,7 +238,37 @@ impl Plane {
                 admit_shared(ledger, &entry, hit, visit.visitor)
             }
         };
-        self.conclude(&entry, admission, visit, || shows)
+        self.conclude(&entry, admission, visit, || asker)
+    }
+
+    /// What is behind a key; `None` when that cannot be told. Whether there is a link is not known before
+    /// it was looked for, and whoever follows one is served, however much that does not exist they
+    /// asked for before: only, those wait for each other.
+    async fn look_up(&self, key: &str, client: Client) -> Option<Found> {
+        let turn = self.turn(client).await;
+        let found = self.links.load(key).await;
+        if turn.is_some() {
+            sleep(LATE_PAUSE).await;
+        }
+        found.inspect_err(|error| tracing::warn!(%error, "a redirect could not be looked up")).ok()
+    }
+
+    /// The turn of somebody who is out of misses; others need none.
+    async fn turn(&self, client: Client) -> Option<SemaphorePermit<'_>> {
+        let late = self.limits.is_out_of_misses(client.0, self.clock.steady());
+        if late { self.late.acquire().await.ok() } else { None }
+    }
+
+    /// Say why not. Who was told too often that there is nothing is told that instead.
+    fn refuse(&self, trouble: Trouble, asker: Asker) -> Answer {
+        let missed = || self.limits.miss(asker.client.0, self.clock.steady());
+        let trouble = match trouble {
+            Trouble::NotFound => missed().err().map_or(Trouble::NotFound, |limited| {
+                Trouble::TooManyMisses { seconds: limited.wait.seconds() }
+            }),
+            other => other,
+        };
+        answer::trouble(trouble, asker.shows)
     }
 
     /// Where the link of an address is looked for; `None` when it is no link's address.
@@ -247,7 +311,7 @@ impl Plane {
         entry: &Entry,
         admission: Admission,
         visit: Visit,
-        shows: impl Fn() -> Option<Language>,
+        asker: impl Fn() -> Asker,
     ) -> Answer {
         match admission {
             Admission::Pass(at) => {
@@ -255,8 +319,8 @@ impl Plane {
                 self.count(entry, at, visit);
                 answer
             }
-            Admission::Refuse(trouble) => answer::trouble(trouble, shows()),
-            Admission::Ask => answer::trouble(Trouble::Uncounted, shows()),
+            Admission::Refuse(trouble) => self.refuse(trouble, asker()),
+            Admission::Ask => self.refuse(Trouble::Uncounted, asker()),
         }
     }
 

@@ -100,6 +100,12 @@ const fn english(trouble: Trouble) -> &'static str {
             "This link has been followed as often as it may be in one month. It works again from the \
              first day of the next month (UTC)."
         ),
+        Trouble::TooManyMisses { .. } => html!(
+            "en",
+            "Too many wrong addresses",
+            "There is no link here that we could show, and too many such addresses were asked for from \
+             where you are. Wait a minute and check the address. Links that exist still work."
+        ),
         Trouble::Unavailable => html!(
             "en",
             "Please try again",
@@ -132,6 +138,12 @@ const fn german(trouble: Trouble) -> &'static str {
             "Link für diesen Monat aufgebraucht",
             "Diesem Link wurde so oft gefolgt, wie es in einem Monat geht. Ab dem Ersten des nächsten \
              Monats (UTC) führt er wieder ans Ziel."
+        ),
+        Trouble::TooManyMisses { .. } => html!(
+            "de",
+            "Zu viele falsche Adressen",
+            "Hier gibt es keinen Link zu zeigen, und von deinem Anschluss wurden zu viele solche Adressen \
+             aufgerufen. Warte eine Minute und prüfe die Adresse. Links, die es gibt, gehen weiter."
         ),
         Trouble::Unavailable => html!(
             "de",
@@ -166,6 +178,13 @@ const fn spanish(trouble: Trouble) -> &'static str {
             "Enlace agotado este mes",
             "Este enlace se ha seguido tantas veces como se puede en un mes. Vuelve a funcionar el \
              primer día del mes que viene (UTC)."
+        ),
+        Trouble::TooManyMisses { .. } => html!(
+            "es",
+            "Demasiadas direcciones erróneas",
+            "Aquí no hay ningún enlace que mostrar, y desde tu conexión se han pedido demasiadas \
+             direcciones así. Espera un minuto y revisa la dirección. Los enlaces que existen siguen \
+             funcionando."
         ),
         Trouble::Unavailable => html!(
             "es",

@@ -4,7 +4,6 @@ use std::convert::Infallible;
 use std::future::{Future, Ready, ready};
 use std::net::IpAddr;
 use std::pin::Pin;
-use std::sync::Arc;
 use std::task::{Context, Poll};
 
 use axum::Router;
@@ -14,10 +13,10 @@ use hyper::body::Incoming;
 use hyper::service::Service;
 use tower::Service as _;
 
-use crate::client::{Client, Proxies};
+use crate::client::Client;
 use crate::clock::Stopwatch;
 use crate::problem::Problem;
-use crate::redirect::{Plane, Verdict};
+use crate::redirect::{Asked, Plane, Verdict};
 use crate::server::body::AnswerBody;
 use crate::server::express::{Express, Plain, Reply};
 use crate::server::host::{HostError, host_of};
@@ -28,7 +27,6 @@ use crate::web::HostOfRequest;
 pub(super) struct Front {
     plane: Plane,
     router: Router,
-    proxies: Arc<Proxies>,
     peer: IpAddr,
 }
 
@@ -44,8 +42,8 @@ pub(super) enum FrontFuture {
 
 impl Front {
     /// Short addresses to `plane`, the rest to `router`.
-    pub(super) fn new(plane: Plane, router: Router, proxies: Arc<Proxies>) -> Self {
-        Self { plane, router, proxies, peer: Client::UNKNOWN.0 }
+    pub(super) fn new(plane: Plane, router: Router) -> Self {
+        Self { plane, router, peer: Client::UNKNOWN.0 }
     }
 
     /// The same on the thread of a worker.
@@ -60,7 +58,7 @@ impl Front {
     }
 
     fn route(&self, mut request: Request<Incoming>, host: String) -> FrontFuture {
-        let client = self.proxies.client(self.peer, request.headers());
+        let client = self.plane.proxies.client(self.peer, request.headers());
         request.extensions_mut().insert(HostOfRequest(host));
         request.extensions_mut().insert(client);
         let answer = self.router.clone().call(request);
@@ -89,8 +87,15 @@ impl Service<Request<Incoming>> for Front {
             Ok(host) => host,
             Err(error) => return refuse(error),
         };
-        let (method, path) = (request.method(), request.uri().path());
-        match self.plane.answer(method, &host, path, request.headers(), arrival) {
+        let asked = Asked {
+            method: request.method(),
+            host: &host,
+            path: request.uri().path(),
+            headers: request.headers(),
+            peer: self.peer,
+            arrival,
+        };
+        match self.plane.answer(&asked) {
             Verdict::Answer(answer) => FrontFuture::Now(ready(Ok(answer.map(AnswerBody::from)))),
             Verdict::Cold(cold) => {
                 let plane = self.plane.clone();
@@ -113,7 +118,15 @@ impl Express for Front {
             return Reply::Done;
         }
         let Some(headers) = plain.headers() else { return Reply::Unknown };
-        match self.plane.answer(&Method::GET, ask.host, ask.path, &headers, ask.arrival) {
+        let asked = Asked {
+            method: &Method::GET,
+            host: ask.host,
+            path: ask.path,
+            headers: &headers,
+            peer: self.peer,
+            arrival: ask.arrival,
+        };
+        match self.plane.answer(&asked) {
             Verdict::Answer(answer) => {
                 self.plane.write(&answer, out);
                 Reply::Done

@@ -3,13 +3,14 @@
 //! the counts are the number of live permits.
 
 use std::collections::HashMap;
-use std::net::{IpAddr, Ipv6Addr};
+use std::net::IpAddr;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use metrics::{Counter, Gauge};
 
 use crate::client::Proxies;
+use crate::limits::network;
 
 /// Shared by all workers. Taken once a connection, never for a request.
 pub(super) struct Gate {
@@ -93,14 +94,6 @@ impl Drop for Permit {
         if let Some(key) = self.key {
             self.gate.count_out(key);
         }
-    }
-}
-
-/// Whom an address stands for: itself, or, as a subscriber owns the whole of it, its IPv6 /64.
-fn network(ip: IpAddr) -> IpAddr {
-    match ip.to_canonical() {
-        IpAddr::V4(ip) => ip.into(),
-        IpAddr::V6(ip) => Ipv6Addr::from_bits(ip.to_bits() >> 64 << 64).into(),
     }
 }
 

@@ -12,7 +12,7 @@ use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use hyper_util::service::TowerToHyperService;
 use thiserror::Error;
-use tokio::sync::mpsc;
+use tokio::sync::{Semaphore, mpsc};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
@@ -22,15 +22,16 @@ use crate::cache::{Blocked, Hosts, LinkCache, Repeats};
 use crate::client::Proxies;
 use crate::clock::Clock;
 use crate::code::counter::{LENGTH, Scrambler};
-use crate::config::{Config, Lives, Net, PrivateTargets, Targets};
+use crate::config::{Config, Lives, Net, PrivateTargets, RateLimits, Targets};
 use crate::egress::Checker;
 use crate::entropy::Entropy;
 use crate::fleet::Fleet;
 use crate::jobs;
 use crate::ledger::Ledger;
+use crate::limits;
 use crate::link::Own;
 use crate::record::Recorder;
-use crate::redirect::{Plane, Visitors};
+use crate::redirect::{LATE_READS, Plane, Visitors};
 use crate::redis::Redis;
 use crate::server::blocklist::{self, BlocklistError};
 use crate::server::front::Front;
@@ -114,7 +115,7 @@ impl Program {
         let admin = admin.transpose()?;
 
         let parts = parts(config, store, public.address(), clock.clone(), entropy).await?;
-        let plane = plane(&parts);
+        let plane = plane(&parts, proxies);
         let (fleet, ledger) = (Arc::clone(&parts.fleet), parts.recorder.ledger().cloned());
         let app = Arc::new(App::new(parts).await?);
         // Before anybody is served: limits go by what is in the tables.
@@ -143,8 +144,8 @@ impl Program {
 
         fleet.listening().await;
         app.load_hosts().await?;
-        let limits = limits(&config.net);
-        let front = Front::new(plane, routes::router(Arc::clone(&app)), proxies);
+        let limits = connection_limits(&config.net);
+        let front = Front::new(plane, routes::router(Arc::clone(&app)));
         let public = Server::start(public, limits, move |worker| {
             let front = front.clone().on_worker(worker);
             move |peer| front.for_peer(peer.ip())
@@ -196,7 +197,7 @@ impl Program {
 }
 
 /// What redirects need of the parts.
-fn plane(parts: &Parts) -> Plane {
+fn plane(parts: &Parts, proxies: Arc<Proxies>) -> Plane {
     Plane {
         links: Arc::clone(&parts.links),
         hosts: Arc::clone(&parts.hosts),
@@ -205,6 +206,9 @@ fn plane(parts: &Parts) -> Plane {
         visitors: Arc::new(Visitors::new(random(&parts.entropy))),
         date: Arc::default(),
         reserved: Arc::clone(&parts.reserved),
+        limits: Arc::clone(&parts.limits),
+        proxies,
+        late: Arc::new(Semaphore::new(LATE_READS)),
         clock: parts.clock.clone(),
     }
 }
@@ -300,7 +304,8 @@ async fn parts(
         clock,
         entropy,
         tokens,
-        passwords: Arc::new(Passwords::start(password_threads(), COST)?),
+        passwords: Arc::new(passwords(&config.rates)?),
+        limits: Arc::new(rate_limits(config)),
         policy: policy(config, bound),
     })
 }
@@ -332,8 +337,16 @@ fn policy(config: &Config, bound: SocketAddr) -> Policy {
     }
 }
 
-/// One core is left to those who only follow links, however many sign in.
-pub fn password_threads() -> NonZeroUsize {
+fn passwords(rates: &RateLimits) -> std::io::Result<Passwords> {
+    Passwords::start(password_threads(rates.password_threads), rates.password_queue, COST)
+}
+
+/// As many as were asked for; of 0, one core is left to those who only follow links, however many
+/// sign in.
+pub fn password_threads(asked: usize) -> NonZeroUsize {
+    if let Some(asked) = NonZeroUsize::new(asked) {
+        return asked;
+    }
     let cores = available_parallelism().map_or(1, NonZeroUsize::get);
     NonZeroUsize::new(cores.saturating_sub(1)).unwrap_or(NonZeroUsize::MIN)
 }
@@ -390,7 +403,37 @@ fn workers(net: &Net) -> NonZeroUsize {
     NonZeroUsize::new(net.threads).unwrap_or_else(cores)
 }
 
-fn limits(net: &Net) -> Limits {
+/// The rate limits; all off where they are not wanted.
+fn rate_limits(config: &Config) -> limits::Limits {
+    let RateLimits {
+        logins_per_account,
+        logins_per_address,
+        signups,
+        anonymous_links,
+        anonymous_links_daily,
+        misses,
+        links,
+        calls_per_account,
+        calls_per_key,
+        password_threads: _,
+        password_queue: _,
+    } = config.rates;
+    let numbers = limits::Numbers {
+        logins_per_account,
+        logins_per_address,
+        signups,
+        anonymous_links,
+        anonymous_links_daily,
+        misses,
+        links,
+        calls_per_account,
+        calls_per_key,
+    };
+    let none = limits::Numbers::default();
+    limits::Limits::new(if config.net.limits { &numbers } else { &none })
+}
+
+fn connection_limits(net: &Net) -> Limits {
     Limits {
         header_timeout: net.header_timeout,
         body_timeout: net.body_timeout,
@@ -398,6 +441,9 @@ fn limits(net: &Net) -> Limits {
         drain_timeout: net.drain_timeout,
         max_connections: net.max_connections,
         max_connections_per_ip: if net.limits { net.max_connections_per_ip } else { 0 },
+        max_target_bytes: usize::try_from(net.max_target_bytes).unwrap_or(usize::MAX),
+        max_head_bytes: usize::try_from(net.max_head_bytes).unwrap_or(usize::MAX),
+        max_fields: net.max_header_fields,
         ..Limits::default()
     }
 }

@@ -5,9 +5,9 @@ use http::{HeaderMap, StatusCode, header};
 
 use crate::app::AppError;
 use crate::problem::Problem;
-use crate::web::page;
+use crate::web::page::{self, Manner};
 use crate::web::visitor::language;
-use crate::web::words::Words;
+use crate::web::words::{Words, fill};
 
 /// An error that ends a page. `guard` makes a page of it, in the visitor's language.
 #[derive(Clone, Debug)]
@@ -41,12 +41,13 @@ pub(super) fn dress(response: Response, headers: &HeaderMap) -> Response {
     }
     let words = language(headers).words();
     let trouble = &words.trouble;
-    let explained = explain(words, problem.code(), problem.detail());
+    let explained = tell(words, problem);
     let status = problem.status();
     let (title, text) = match status {
         StatusCode::NOT_FOUND => (trouble.not_found, trouble.not_found_text),
         StatusCode::FORBIDDEN if problem.code() == "csrf" => (trouble.csrf, trouble.csrf_text),
         StatusCode::FORBIDDEN => (trouble.forbidden, explained.as_str()),
+        StatusCode::TOO_MANY_REQUESTS => (trouble.too_often, explained.as_str()),
         StatusCode::SERVICE_UNAVAILABLE => (trouble.away, trouble.away_text),
         status if status.is_server_error() => (trouble.broken, trouble.broken_text),
         _ => (trouble.refused, explained.as_str()),
@@ -61,7 +62,7 @@ pub(super) fn dress(response: Response, headers: &HeaderMap) -> Response {
 /// Why a form was refused.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Refusal {
-    pub(super) status: StatusCode,
+    pub(super) status: Manner,
     /// What is not about one field.
     pub(super) general: Option<String>,
     fields: Vec<(&'static str, String)>,
@@ -79,15 +80,16 @@ impl Refusal {
             .fields()
             .map(|(field, code, detail)| (field, explain(words, code, detail)))
             .collect();
-        let general = explain(words, problem.code(), problem.detail());
+        let general = tell(words, &problem);
         let general = fields.is_empty().then_some(general);
-        Ok(Self { status: problem.status(), general, fields })
+        let status = Manner { status: problem.status(), retry_after: problem.retry_after() };
+        Ok(Self { status, general, fields })
     }
 
     /// About one field alone.
     pub(super) fn of(field: &'static str, text: &str) -> Self {
         let fields = vec![(field, text.to_owned())];
-        Self { status: StatusCode::UNPROCESSABLE_ENTITY, general: None, fields }
+        Self { status: StatusCode::UNPROCESSABLE_ENTITY.into(), general: None, fields }
     }
 
     /// What is wrong with a field.
@@ -99,6 +101,15 @@ impl Refusal {
     pub(super) fn line(&self) -> String {
         let fields = self.fields.iter().map(|(_, text)| text.as_str());
         self.general.as_deref().into_iter().chain(fields).collect::<Vec<_>>().join(" ")
+    }
+}
+
+/// What is said of a problem as a whole.
+fn tell(words: &Words, problem: &Problem) -> String {
+    match problem.retry_after().filter(|_| problem.code() == "too-many-requests") {
+        Some(wait) if wait.get() <= 90 => fill(words.trouble.wait_seconds, wait),
+        Some(wait) => fill(words.trouble.wait_minutes, wait.get().div_ceil(60)),
+        None => explain(words, problem.code(), problem.detail()),
     }
 }
 

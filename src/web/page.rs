@@ -1,6 +1,8 @@
 //! What all pages have in common: the frame around them, the headers that keep a page to itself,
 //! and the pages that say that something is not there or went wrong.
 
+use std::num::NonZeroU32;
+
 use askama::Template;
 use axum::response::{IntoResponse, Response};
 use http::{HeaderMap, HeaderValue, StatusCode, header};
@@ -94,10 +96,31 @@ pub(super) fn show(template: &impl Template) -> Response {
     show_with(StatusCode::OK, template)
 }
 
+/// How a page is answered with.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Manner {
+    pub(super) status: StatusCode,
+    /// After how many seconds to come again.
+    pub(super) retry_after: Option<NonZeroU32>,
+}
+
+impl From<StatusCode> for Manner {
+    fn from(status: StatusCode) -> Self {
+        Self { status, retry_after: None }
+    }
+}
+
 /// A page with another status.
-pub(super) fn show_with(status: StatusCode, template: &impl Template) -> Response {
+pub(super) fn show_with(manner: impl Into<Manner>, template: &impl Template) -> Response {
+    let Manner { status, retry_after } = manner.into();
     match template.render() {
-        Ok(body) => html(status, body),
+        Ok(body) => {
+            let mut response = html(status, body);
+            if let Some(seconds) = retry_after {
+                response.headers_mut().insert(header::RETRY_AFTER, seconds.get().into());
+            }
+            response
+        }
         Err(error) => {
             tracing::error!(%error, "a page could not be made");
             let detail = "Something went wrong on the server. It has been logged.";

@@ -4,11 +4,12 @@
 use std::sync::Arc;
 
 use askama::Template;
-use axum::extract::{Request, State};
+use axum::extract::{FromRequestParts, Request, State};
 use axum::response::{IntoResponse, Response};
 use http::{HeaderMap, Method, StatusCode, header};
 
 use crate::app::{App, AppError, ShownLink};
+use crate::client::Client;
 use crate::code::path::{self, Place};
 use crate::link::Status;
 use crate::problem::Problem;
@@ -35,7 +36,8 @@ struct Preview<'a> {
 
 /// What no route took: a preview, or nothing.
 pub async fn short_address(State(app): State<Arc<App>>, request: Request) -> Response {
-    let (request, _) = request.into_parts();
+    let (mut request, _) = request.into_parts();
+    let Ok(Client(client)) = Client::from_request_parts(&mut request, &app).await;
     let nothing = || page::nothing(&request.headers);
     let path = request.uri.path();
     let Some(short) = path::parse(path).filter(|short| short.preview) else { return nothing() };
@@ -53,9 +55,16 @@ pub async fn short_address(State(app): State<Arc<App>>, request: Request) -> Res
     };
     match app.preview(&key).await {
         Ok(shown) => preview(&shown, &request.headers),
-        Err(AppError::NotFound(_)) => nothing(),
-        Err(error) => failure::dress(Failure::from(error).into_response(), &request.headers),
+        Err(AppError::NotFound(_)) => match app.missed(client) {
+            AppError::NotFound(_) => nothing(),
+            limited => refuse(limited, &request.headers),
+        },
+        Err(error) => refuse(error, &request.headers),
     }
+}
+
+fn refuse(error: AppError, headers: &HeaderMap) -> Response {
+    failure::dress(Failure::from(error).into_response(), headers)
 }
 
 /// The host that a request was made to, in lower case, without a port.

@@ -9,6 +9,7 @@ use http::header::{SET_COOKIE, USER_AGENT};
 use http::{HeaderMap, Uri};
 
 use crate::app::{App, AppError, Registration, Signup};
+use crate::client::Client;
 use crate::web::cookies;
 use crate::web::failure::{Failure, Refusal};
 use crate::web::form::Form;
@@ -80,10 +81,12 @@ pub(super) async fn register_page(
 pub(super) async fn login(
     State(app): State<Arc<App>>,
     visitor: Visitor,
+    Client(client): Client,
     headers: HeaderMap,
     form: Form,
 ) -> Result<Response, Failure> {
-    let signed = app.sign_in(form.text("email"), form.text("password"), agent(&headers)).await;
+    let (email, password) = (form.text("email"), form.text("password"));
+    let signed = app.sign_in(email, password, agent(&headers), client).await;
     finish(&app, &visitor, false, &form, signed)
 }
 
@@ -91,6 +94,7 @@ pub(super) async fn login(
 pub(super) async fn register(
     State(app): State<Arc<App>>,
     visitor: Visitor,
+    Client(client): Client,
     headers: HeaderMap,
     form: Form,
 ) -> Result<Response, Failure> {
@@ -100,7 +104,7 @@ pub(super) async fn register(
         name: form.text("name").to_owned(),
         invite: form.word("invite").map(str::to_owned),
     };
-    let signed = app.sign_up(&registration, agent(&headers)).await;
+    let signed = app.sign_up(&registration, agent(&headers), client).await;
     finish(&app, &visitor, true, &form, signed)
 }
 

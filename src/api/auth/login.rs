@@ -9,6 +9,7 @@ use utoipa::ToSchema;
 use crate::api::auth::SessionBody;
 use crate::api::input::Json;
 use crate::app::App;
+use crate::client::Client;
 use crate::problem::{Problem, Problems};
 
 /// Who signs in.
@@ -29,7 +30,8 @@ pub(crate) struct LoginBody {
     responses((status = 200, description = "Signed in.", body = SessionBody), Problems))]
 pub(crate) async fn login(
     State(app): State<Arc<App>>,
+    Client(client): Client,
     Json(body): Json<LoginBody>,
 ) -> Result<axum::Json<SessionBody>, Problem> {
-    Ok(axum::Json(app.log_in(&body.email, &body.password).await?.into()))
+    Ok(axum::Json(app.log_in(&body.email, &body.password, client).await?.into()))
 }

@@ -10,6 +10,7 @@ use utoipa::ToSchema;
 use crate::api::auth::SessionBody;
 use crate::api::input::Json;
 use crate::app::{App, Registration};
+use crate::client::Client;
 use crate::problem::{Problem, Problems};
 
 /// An account to be made.
@@ -40,6 +41,7 @@ pub(crate) struct RegisterBody {
     ))]
 pub(crate) async fn register(
     State(app): State<Arc<App>>,
+    Client(client): Client,
     Json(body): Json<RegisterBody>,
 ) -> Result<(StatusCode, axum::Json<SessionBody>), Problem> {
     let registration = Registration {
@@ -48,5 +50,6 @@ pub(crate) async fn register(
         name: body.name.unwrap_or_default(),
         invite: body.invite,
     };
-    Ok((StatusCode::CREATED, axum::Json(app.register(&registration).await?.into())))
+    let session = app.register(&registration, client).await?;
+    Ok((StatusCode::CREATED, axum::Json(session.into())))
 }

@@ -44,6 +44,9 @@ super::words! {
         workspace_in_use: "The workspace still has links.", "Der Arbeitsbereich hat noch Links.", "El espacio aún tiene enlaces.";
         scopes_empty: "Choose at least one thing that the key is good for.", "Wähle mindestens eines, wofür der Schlüssel gut ist.", "Elige al menos una cosa para la que sirva la clave.";
         busy: "Too many people are signing in right now: try again in a moment.", "Gerade melden sich zu viele an: Versuche es gleich wieder.", "Ahora entra demasiada gente: inténtalo en un momento.";
+        too_often: "A little too often", "Etwas zu oft", "Demasiadas veces";
+        wait_seconds: "That was too often in a short time. Please try again in {} seconds.", "Das war zu oft in kurzer Zeit. Bitte versuche es in {} Sekunden wieder.", "Han sido demasiadas veces en poco tiempo. Inténtalo de nuevo en {} segundos.";
+        wait_minutes: "That was too often in a short time. Please try again in {} minutes.", "Das war zu oft in kurzer Zeit. Bitte versuche es in {} Minuten wieder.", "Han sido demasiadas veces en poco tiempo. Inténtalo de nuevo en {} minutos.";
         bulk_size: "Enter 1 to 1,000 lines.", "Gib 1 bis 1.000 Zeilen ein.", "Escribe de 1 a 1.000 líneas.";
     }
 }

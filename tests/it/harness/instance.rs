@@ -211,6 +211,7 @@ impl Staged {
             ("KURZ_ADMIN_LISTEN", "off".to_owned()),
             ("KURZ_OPEN", "on".to_owned()),
             ("KURZ_THREADS", "2".to_owned()),
+            ("KURZ_LIMITS", "off".to_owned()),
         ];
         let fixed = fixed.into_iter().map(|(name, value)| (name.to_owned(), value));
         let given = PATIENT.iter().chain(settings);

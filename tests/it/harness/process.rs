@@ -34,11 +34,13 @@ impl Program {
         Self::new(env!("CARGO_BIN_EXE_kurz"), args)
     }
 
-    /// `kurz serve` with `args`, on free ports.
+    /// `kurz serve` with `args`, on free ports, without rate limits: all tests come from one address.
+    /// Tests of the limits turn them on.
     pub(crate) fn serve(args: &[&str]) -> Self {
         let mut program = Self::kurz(&["serve"]);
         program.args.extend(args.iter().map(OsString::from));
-        program.env("KURZ_LISTEN", "127.0.0.1:0").env("KURZ_ADMIN_LISTEN", "127.0.0.1:0")
+        let program = program.env("KURZ_LISTEN", "127.0.0.1:0").env("KURZ_LIMITS", "off");
+        program.env("KURZ_ADMIN_LISTEN", "127.0.0.1:0")
     }
 
     fn new(path: &str, args: &[&str]) -> Self {

@@ -14,3 +14,5 @@ mod plain;
 mod poison;
 mod stage;
 mod workspaces;
+
+pub(crate) use stage::post as post_form;

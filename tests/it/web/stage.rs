@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use kurz::account::Email;
 use kurz::app::people::{NewUser, People};
-use kurz::app::{Actor, COST, Passwords};
+use kurz::app::{Actor, COST, Passwords, QUEUE};
 use kurz::clock::Clock;
 use kurz::config::{Config, Overrides};
 use kurz::entropy::Entropy;
@@ -102,7 +102,7 @@ impl Stage {
             store: store.into(),
             clock: self.clock.clone(),
             entropy: Entropy::os(),
-            passwords: Passwords::start(password_threads(), COST).unwrap().into(),
+            passwords: Passwords::start(password_threads(0), QUEUE, COST).unwrap().into(),
         };
         let new = NewUser {
             email: Email::parse(&crate::people::email(name)).unwrap(),
@@ -133,7 +133,7 @@ pub(super) fn cookie(answer: &Answer) -> String {
 }
 
 /// Send a form.
-pub(super) async fn post(http: &Http, path: &str, fields: &[(&str, &str)]) -> Answer {
+pub(crate) async fn post(http: &Http, path: &str, fields: &[(&str, &str)]) -> Answer {
     let mut form = url::form_urlencoded::Serializer::new(String::new());
     form.extend_pairs(fields);
     let kind = "application/x-www-form-urlencoded";

@@ -1,0 +1,139 @@
+//! What is limited, where it is done: signing in and up, making links, calls. The limits themselves are
+//! `limits`'; a refusal of theirs is an error like any other.
+//!
+//! Invariant: what was not done does not count. Who is refused has changed nothing, and nothing was
+//! asked of the store or of the threads that compare passwords.
+
+use std::net::IpAddr;
+
+use crate::account::{Caller, Credential, Identity};
+use crate::app::{App, AppError, Created, MAIN, Missing};
+use crate::code::WorkspaceId;
+use crate::limits::{Limited, Outcome};
+
+impl App {
+    /// Whether `client` may try the password of `account` now, and then whether it is right.
+    pub(super) async fn try_password(
+        &self,
+        account: &str,
+        client: Option<IpAddr>,
+        check: impl Future<Output = Result<bool, AppError>>,
+    ) -> Result<bool, AppError> {
+        let Some(client) = client else { return check.await };
+        let limits = &self.parts.limits;
+        limits.sign_in(account, client, self.parts.clock.steady())?;
+        let checked = check.await;
+        let outcome = match &checked {
+            Ok(true) => Outcome::Right,
+            Ok(false) => Outcome::Wrong,
+            Err(_) => Outcome::Unknown,
+        };
+        limits.signed_in(account, client, outcome, self.parts.clock.steady());
+        checked
+    }
+
+    /// Whether an account may be made from `client`, and then make it.
+    pub(super) async fn try_sign_up<T>(
+        &self,
+        client: IpAddr,
+        make: impl Future<Output = Result<T, AppError>>,
+    ) -> Result<T, AppError> {
+        let limits = &self.parts.limits;
+        limits.sign_up(client, self.parts.clock.steady())?;
+        let result = make.await;
+        if let Err(AppError::Busy | AppError::Store(_)) = &result {
+            limits.give_back_sign_up(client, self.parts.clock.steady());
+        }
+        result
+    }
+
+    /// Whether `caller` may make `count` links now. Say afterwards what became of them:
+    /// [`Admitted::settle`].
+    pub(super) fn admit_links<'a>(
+        &'a self,
+        caller: &Caller,
+        count: usize,
+    ) -> Result<Admitted<'a>, AppError> {
+        let count = u32::try_from(count).unwrap_or(u32::MAX);
+        let now = self.parts.clock.steady();
+        let who = match (caller.identity(), caller.client) {
+            (Some(identity), _) => Some(Maker::Account(identity.id.0)),
+            // On an open server nobody is anonymous.
+            (None, Some(client)) if caller.is_anonymous() && !self.parts.policy.open => {
+                Some(Maker::Client(client))
+            }
+            (None, _) => None,
+        };
+        match who {
+            Some(Maker::Account(id)) => self.parts.limits.links(id, count, now)?,
+            Some(Maker::Client(client)) => self.parts.limits.anonymous_link(client, now)?,
+            None => {}
+        }
+        Ok(Admitted { app: self, who })
+    }
+
+    /// Whether somebody may ask for something now.
+    pub(super) fn admit_call(&self, identity: &Identity) -> Result<(), AppError> {
+        let key = match identity.credential {
+            Credential::Key(key) => Some(key.0),
+            Credential::Token => None,
+        };
+        Ok(self.parts.limits.call(identity.id.0, key, self.parts.clock.steady())?)
+    }
+
+    /// What somebody at `client` is told who asked for a short address that leads nowhere.
+    pub fn missed(&self, client: IpAddr) -> AppError {
+        match self.parts.limits.miss(client, self.parts.clock.steady()) {
+            Ok(()) => AppError::NotFound(Missing::Link),
+            Err(limited) => limited.into(),
+        }
+    }
+
+    /// The same for a link that `caller` named in a workspace. Codes of `main` are strangers' codes;
+    /// elsewhere, and to an administrator, there is a list of them.
+    pub(super) fn missed_in(&self, caller: &Caller, workspace: &WorkspaceId) -> AppError {
+        let admin = caller.identity().is_some_and(|identity| identity.is_admin);
+        match caller.client.filter(|_| workspace.as_str() == MAIN && !caller.is_open() && !admin) {
+            Some(client) => self.missed(client),
+            None => AppError::NotFound(Missing::Link),
+        }
+    }
+}
+
+/// Who makes links.
+#[derive(Clone, Copy, Debug)]
+enum Maker {
+    Account(i64),
+    Client(IpAddr),
+}
+
+/// Links that may be made.
+pub(super) struct Admitted<'a> {
+    app: &'a App,
+    who: Option<Maker>,
+}
+
+impl Admitted<'_> {
+    /// What became of them. Only new links count.
+    pub(super) fn settle(
+        self,
+        asked: usize,
+        made: &Result<Vec<Result<Created, AppError>>, AppError>,
+    ) {
+        let is_new = |one: &&Result<Created, AppError>| matches!(one, Ok(made) if made.is_new);
+        let new = made.as_ref().map_or(0, |made| made.iter().filter(is_new).count());
+        let Ok(left) = u32::try_from(asked.saturating_sub(new)) else { return };
+        let (limits, now) = (&self.app.parts.limits, self.app.parts.clock.steady());
+        match self.who.filter(|_| left > 0) {
+            Some(Maker::Account(id)) => limits.give_back_links(id, left, now),
+            Some(Maker::Client(client)) => limits.give_back_anonymous_link(client, now),
+            None => {}
+        }
+    }
+}
+
+impl From<Limited> for AppError {
+    fn from(Limited { limit, wait }: Limited) -> Self {
+        Self::TooOften { limit, seconds: wait.seconds() }
+    }
+}

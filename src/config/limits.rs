@@ -1,0 +1,42 @@
+//! Rate limits: how often somebody may do something. Each can be turned off by itself; `KURZ_LIMITS=off`
+//! turns off all of them. Not the number of connections, which is with the network.
+//!
+//! Invariant: what is limited is limited on every instance by itself, whatever else is away.
+
+use super::rule::{Rule, number};
+use super::setting::settings;
+
+settings! {
+    /// How often somebody may do something; 0 is no limit.
+    pub struct RateLimits {
+        /// Tries to sign in to one account from one address before each further one has to wait: a
+        /// minute, then twice as long each time, at most 15 minutes. Signing in resets it.
+        "limit_logins_per_account" => logins_per_account: u32 = limit().or("5"),
+        /// Failed tries to sign in from one address, a minute.
+        "limit_logins_per_address" => logins_per_address: u32 = limit().or("20"),
+        /// Accounts made from one address, an hour.
+        "limit_signups" => signups: u32 = limit().or("20"),
+        /// Links made without an account from one address, a minute.
+        "limit_anonymous_links" => anonymous_links: u32 = limit().or("10"),
+        /// Links made without an account from one address, a day.
+        "limit_anonymous_links_daily" => anonymous_links_daily: u32 = limit().or("100"),
+        /// Short addresses that lead nowhere, asked for from one address, a minute; further ones are
+        /// answered 429, while links that exist are always served.
+        "limit_misses" => misses: u32 = limit().or("30"),
+        /// Links made by one account, a minute; a bulk call counts each of its links.
+        "limit_links" => links: u32 = limit().or("6000"),
+        /// Calls and pages of one account, a minute.
+        "limit_calls_per_account" => calls_per_account: u32 = limit().or("6000"),
+        /// Calls with one API key, a minute.
+        "limit_calls_per_key" => calls_per_key: u32 = limit().or("3000"),
+        /// Threads that compare passwords; 0 takes one for each core but one.
+        "password_threads" => password_threads: usize = number(0..=1024).or("0"),
+        /// Passwords that may wait to be compared; who comes then is told to come again (503).
+        "password_queue" => password_queue: usize = number(1..=10_000).or("64"),
+    }
+}
+
+fn limit() -> Rule<u32> {
+    let rule = number(0..=1_000_000_u32);
+    Rule { accepts: format!("{} (0 = off)", rule.accepts), ..rule }
+}

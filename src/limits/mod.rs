@@ -1,0 +1,282 @@
+//! Limits: how often somebody may do something, by address, account or key. The rules are pure
+//! functions (`rate`, `delay`), what they remember is in tables of fixed size (`table`), and the time
+//! comes in as a parameter. What counts, and what becomes of a refusal, is decided where the thing is
+//! done. Not the number of connections: that is `server`'s.
+//!
+//! Invariants: no limit without a bound on what it remembers; no call waits here, nor fails for any
+//! other reason than that the limit is used up. Each instance counts for itself.
+
+mod delay;
+mod network;
+mod rate;
+mod table;
+
+use std::hash::Hash;
+use std::net::IpAddr;
+use std::time::Duration;
+
+use metrics::Counter;
+
+pub use delay::LONGEST;
+pub use network::network;
+pub use rate::Wait;
+pub use table::{BYTES, ENTRIES};
+
+use delay::{Delay, Tries};
+use rate::Rate;
+use table::Table;
+
+const MINUTE: Duration = Duration::from_mins(1);
+const HOUR: Duration = Duration::from_hours(1);
+const DAY: Duration = Duration::from_hours(24);
+
+/// The numbers that an operator sets; 0 is no limit.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Numbers {
+    /// Tries in a row to sign in to one account from one address before there is a delay.
+    pub logins_per_account: u32,
+    /// Failed tries to sign in from one address, a minute.
+    pub logins_per_address: u32,
+    /// Accounts from one address, an hour.
+    pub signups: u32,
+    /// Links made without an account from one address, a minute.
+    pub anonymous_links: u32,
+    /// The same, a day.
+    pub anonymous_links_daily: u32,
+    /// Short addresses that lead nowhere, asked for from one address, a minute.
+    pub misses: u32,
+    /// Links made by one account, a minute.
+    pub links: u32,
+    /// Calls of one account, a minute.
+    pub calls_per_account: u32,
+    /// Calls with one key, a minute.
+    pub calls_per_key: u32,
+}
+
+/// What is limited.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Limit {
+    /// Signing in.
+    Logins,
+    /// Making accounts.
+    Signups,
+    /// Making links without an account.
+    AnonymousLinks,
+    /// Asking for short addresses that lead nowhere.
+    Misses,
+    /// Making links with an account.
+    Links,
+    /// Calls with an account or a key.
+    Calls,
+}
+
+impl Limit {
+    /// All of them.
+    pub const ALL: [Self; 6] =
+        [Self::Logins, Self::Signups, Self::AnonymousLinks, Self::Misses, Self::Links, Self::Calls];
+
+    /// Its name in metrics.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Logins => "logins",
+            Self::Signups => "signups",
+            Self::AnonymousLinks => "anonymous_links",
+            Self::Misses => "misses",
+            Self::Links => "links",
+            Self::Calls => "calls",
+        }
+    }
+}
+
+/// A limit is used up.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Limited {
+    /// Which.
+    pub limit: Limit,
+    /// For how long.
+    pub wait: Wait,
+}
+
+/// What became of a try to sign in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Outcome {
+    /// They are who they say.
+    Right,
+    /// They are not.
+    Wrong,
+    /// It was not found out.
+    Unknown,
+}
+
+/// One limit with what it remembers; without a rate it lets everything through.
+#[derive(Debug)]
+struct Meter {
+    rate: Option<Rate>,
+    table: Table,
+}
+
+impl Meter {
+    fn new(most: u32, window: Duration) -> Self {
+        Self { rate: Rate::new(most, window), table: Table::default() }
+    }
+
+    fn take(&self, subject: &impl Hash, count: u32, now: u64) -> Result<(), Wait> {
+        let Some(rate) = self.rate else { return Ok(()) };
+        self.table.change(subject, now, |tries| {
+            Ok(Tries { until: rate.take(tries.until, count, now)?, ..tries })
+        })
+    }
+
+    fn give_back(&self, subject: &impl Hash, count: u32, now: u64) {
+        let Some(rate) = self.rate else { return };
+        let less = |tries: Tries| Tries { until: rate.give_back(tries.until, count), ..tries };
+        self.table.amend(subject, now, less);
+    }
+
+    fn is_used_up(&self, subject: &impl Hash, now: u64) -> bool {
+        let free_at = || self.table.get(subject, now).until;
+        self.rate.is_some_and(|rate| rate.take(free_at(), 1, now).is_err())
+    }
+}
+
+/// The limits of one instance.
+#[derive(Debug)]
+pub struct Limits {
+    delay: Option<Delay>,
+    tries: Table,
+    logins: Meter,
+    signups: Meter,
+    anonymous_links: Meter,
+    anonymous_links_daily: Meter,
+    misses: Meter,
+    links: Meter,
+    calls_per_account: Meter,
+    calls_per_key: Meter,
+    refused: [Counter; Limit::ALL.len()],
+}
+
+impl Limits {
+    /// With these numbers. Install the recorder of metrics before.
+    pub fn new(numbers: &Numbers) -> Self {
+        let refused = Limit::ALL
+            .map(|limit| metrics::counter!("kurz_limited_total", "limit" => limit.name()));
+        Self {
+            delay: Delay::new(numbers.logins_per_account),
+            tries: Table::default(),
+            logins: Meter::new(numbers.logins_per_address, MINUTE),
+            signups: Meter::new(numbers.signups, HOUR),
+            anonymous_links: Meter::new(numbers.anonymous_links, MINUTE),
+            anonymous_links_daily: Meter::new(numbers.anonymous_links_daily, DAY),
+            misses: Meter::new(numbers.misses, MINUTE),
+            links: Meter::new(numbers.links, MINUTE),
+            calls_per_account: Meter::new(numbers.calls_per_account, MINUTE),
+            calls_per_key: Meter::new(numbers.calls_per_key, MINUTE),
+            refused,
+        }
+    }
+
+    /// Somebody at `client` is about to sign in to `account`. Say afterwards what became of it:
+    /// [`Limits::signed_in`].
+    pub fn sign_in(&self, account: &str, client: IpAddr, now: Duration) -> Result<(), Limited> {
+        let (now, client) = (nanos(now), network(client));
+        self.logins.take(&client, 1, now).map_err(|wait| self.refuse(Limit::Logins, wait))?;
+        let Some(delay) = self.delay else { return Ok(()) };
+        let next = self.tries.change(&(account, client), now, |tries| delay.next(tries, now));
+        next.map_err(|wait| {
+            // One refusal is enough.
+            self.logins.give_back(&client, 1, now);
+            self.refuse(Limit::Logins, wait)
+        })
+    }
+
+    /// What became of it. Who is who they say begins anew; a wrong one counted when it began, so that
+    /// no more than the limit are ever under way.
+    pub fn signed_in(&self, account: &str, client: IpAddr, outcome: Outcome, now: Duration) {
+        let (now, client) = (nanos(now), network(client));
+        if outcome == Outcome::Wrong {
+            return;
+        }
+        self.logins.give_back(&client, 1, now);
+        self.tries.amend(&(account, client), now, |tries| match outcome {
+            Outcome::Right => Tries::default(),
+            Outcome::Unknown | Outcome::Wrong => tries.undo(),
+        });
+    }
+
+    /// An account is about to be made from `client`.
+    pub fn sign_up(&self, client: IpAddr, now: Duration) -> Result<(), Limited> {
+        let taken = self.signups.take(&network(client), 1, nanos(now));
+        taken.map_err(|wait| self.refuse(Limit::Signups, wait))
+    }
+
+    /// It was not tried after all.
+    pub fn give_back_sign_up(&self, client: IpAddr, now: Duration) {
+        self.signups.give_back(&network(client), 1, nanos(now));
+    }
+
+    /// A link without an account is about to be made from `client`.
+    pub fn anonymous_link(&self, client: IpAddr, now: Duration) -> Result<(), Limited> {
+        let (now, client) = (nanos(now), network(client));
+        let refuse = |wait| self.refuse(Limit::AnonymousLinks, wait);
+        self.anonymous_links_daily.take(&client, 1, now).map_err(refuse)?;
+        self.anonymous_links.take(&client, 1, now).map_err(|wait| {
+            self.anonymous_links_daily.give_back(&client, 1, now);
+            refuse(wait)
+        })
+    }
+
+    /// It was not made after all.
+    pub fn give_back_anonymous_link(&self, client: IpAddr, now: Duration) {
+        let (now, client) = (nanos(now), network(client));
+        self.anonymous_links_daily.give_back(&client, 1, now);
+        self.anonymous_links.give_back(&client, 1, now);
+    }
+
+    /// Somebody at `client` asked for a short address that leads nowhere.
+    pub fn miss(&self, client: IpAddr, now: Duration) -> Result<(), Limited> {
+        let taken = self.misses.take(&network(client), 1, nanos(now));
+        taken.map_err(|wait| self.refuse(Limit::Misses, wait))
+    }
+
+    /// Whether the next miss of `client` would be one too many.
+    pub fn is_out_of_misses(&self, client: IpAddr, now: Duration) -> bool {
+        self.misses.is_used_up(&network(client), nanos(now))
+    }
+
+    /// The account with this number is about to make `count` links.
+    pub fn links(&self, account: i64, count: u32, now: Duration) -> Result<(), Limited> {
+        let taken = self.links.take(&account, count, nanos(now));
+        taken.map_err(|wait| self.refuse(Limit::Links, wait))
+    }
+
+    /// So many of them were not made.
+    pub fn give_back_links(&self, account: i64, count: u32, now: Duration) {
+        self.links.give_back(&account, count, nanos(now));
+    }
+
+    /// The account with this number asks for something, perhaps with a key.
+    pub fn call(&self, account: i64, key: Option<i64>, now: Duration) -> Result<(), Limited> {
+        let now = nanos(now);
+        let refuse = |wait| self.refuse(Limit::Calls, wait);
+        if let Some(key) = key {
+            self.calls_per_key.take(&key, 1, now).map_err(refuse)?;
+        }
+        self.calls_per_account.take(&account, 1, now).map_err(refuse)
+    }
+
+    fn refuse(&self, limit: Limit, wait: Wait) -> Limited {
+        let all = Limit::ALL.iter().zip(&self.refused);
+        if let Some((_, counter)) = all.into_iter().find(|(one, _)| **one == limit) {
+            counter.increment(1);
+        }
+        Limited { limit, wait }
+    }
+}
+
+fn nanos(time: Duration) -> u64 {
+    // From 1 on: at 0 nothing has been remembered yet.
+    u64::try_from(time.as_nanos()).unwrap_or(u64::MAX).saturating_add(1)
+}
+
+#[cfg(test)]
+mod tests;
