@@ -95,7 +95,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_later_version_says_means_that_anything_may_have_changed() {
+    fn e15_what_a_later_version_says_means_that_anything_may_have_changed() {
         for text in [
             r#"{"v":2,"from":"you","say":{"forget":["a"]}}"#,
             r#"{"v":1,"from":"you","say":{"rename":["a","b"]}}"#,

@@ -233,7 +233,7 @@ async fn compare(seed: u64, steps: usize) {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn the_same_operations_give_the_same_answers_on_both_databases() {
     for seed in 1..=4 {
-        compare(seed, 400).await;
+        Box::pin(compare(seed, 400)).await;
     }
 }
 
