@@ -154,6 +154,7 @@ fn too_often(limit: Limit) -> &'static str {
         }
         Limit::Misses => "too many addresses that do not exist were asked for: try again later",
         Limit::Links => "too many links were made with this account: try again later",
+        Limit::Reports => "too many reports came from this address: try again later",
         Limit::Calls => "too many calls with this account or key: try again later",
     }
 }

@@ -56,6 +56,10 @@ pub struct ReportQueue {
 impl App {
     /// Take a report. Whether it is the first of its kind is not said.
     pub async fn report(&self, caller: &Caller, request: &ReportRequest) -> Result<(), AppError> {
+        if let Some(client) = caller.client {
+            // Before anything is looked up: the form tells whether a code exists.
+            self.parts.limits.report(client, self.parts.clock.steady())?;
+        }
         let reason = read_reason(&request.reason)?;
         let words = request.words.trim();
         if words.chars().count() > MOST_WORDS {

@@ -23,6 +23,8 @@ settings! {
         /// Short addresses that lead nowhere, asked for from one address, a minute; further ones are
         /// answered 429, while links that exist are always served.
         "limit_misses" => misses: u32 = limit().or("30"),
+        /// Reports of links from one address, a minute.
+        "limit_reports" => reports: u32 = limit().or("10"),
         /// Links made by one account, a minute; a bulk call counts each of its links.
         "limit_links" => links: u32 = limit().or("6000"),
         /// Calls and pages of one account, a minute.

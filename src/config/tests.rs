@@ -133,7 +133,7 @@ fn every_type_of_value_can_stand_in_the_file() {
 }
 
 /// A value that each setting refuses; a setting that is missing here fails the test below.
-const BAD: [(&str, &str); 63] = [
+const BAD: [(&str, &str); 64] = [
     ("check_bytes", "much"),
     ("listen", "localhost"),
     ("admin_listen", "on"),
@@ -156,6 +156,7 @@ const BAD: [(&str, &str); 63] = [
     ("limit_signups", "off"),
     ("limit_anonymous_links", "1.5"),
     ("limit_anonymous_links_daily", "1/d"),
+    ("limit_reports", "many"),
     ("limit_misses", "many"),
     ("limit_links", "1e3"),
     ("limit_calls_per_account", "+5"),

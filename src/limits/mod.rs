@@ -45,6 +45,8 @@ pub struct Numbers {
     pub anonymous_links_daily: u32,
     /// Short addresses that lead nowhere, asked for from one address, a minute.
     pub misses: u32,
+    /// Reports from one address, a minute.
+    pub reports: u32,
     /// Links made by one account, a minute.
     pub links: u32,
     /// Calls of one account, a minute.
@@ -64,6 +66,8 @@ pub enum Limit {
     AnonymousLinks,
     /// Asking for short addresses that lead nowhere.
     Misses,
+    /// Reporting links.
+    Reports,
     /// Making links with an account.
     Links,
     /// Calls with an account or a key.
@@ -72,8 +76,15 @@ pub enum Limit {
 
 impl Limit {
     /// All of them.
-    pub const ALL: [Self; 6] =
-        [Self::Logins, Self::Signups, Self::AnonymousLinks, Self::Misses, Self::Links, Self::Calls];
+    pub const ALL: [Self; 7] = [
+        Self::Logins,
+        Self::Signups,
+        Self::AnonymousLinks,
+        Self::Misses,
+        Self::Reports,
+        Self::Links,
+        Self::Calls,
+    ];
 
     /// Its name in metrics.
     pub const fn name(self) -> &'static str {
@@ -82,6 +93,7 @@ impl Limit {
             Self::Signups => "signups",
             Self::AnonymousLinks => "anonymous_links",
             Self::Misses => "misses",
+            Self::Reports => "reports",
             Self::Links => "links",
             Self::Calls => "calls",
         }
@@ -149,6 +161,7 @@ pub struct Limits {
     anonymous_links: Meter,
     anonymous_links_daily: Meter,
     misses: Meter,
+    reports: Meter,
     links: Meter,
     calls_per_account: Meter,
     calls_per_key: Meter,
@@ -168,6 +181,7 @@ impl Limits {
             anonymous_links: Meter::new(numbers.anonymous_links, MINUTE),
             anonymous_links_daily: Meter::new(numbers.anonymous_links_daily, DAY),
             misses: Meter::new(numbers.misses, MINUTE),
+            reports: Meter::new(numbers.reports, MINUTE),
             links: Meter::new(numbers.links, MINUTE),
             calls_per_account: Meter::new(numbers.calls_per_account, MINUTE),
             calls_per_key: Meter::new(numbers.calls_per_key, MINUTE),
@@ -236,6 +250,12 @@ impl Limits {
     pub fn miss(&self, client: IpAddr, now: Duration) -> Result<(), Limited> {
         let taken = self.misses.take(&network(client), 1, nanos(now));
         taken.map_err(|wait| self.refuse(Limit::Misses, wait))
+    }
+
+    /// Somebody at `client` reports a link.
+    pub fn report(&self, client: IpAddr, now: Duration) -> Result<(), Limited> {
+        let taken = self.reports.take(&network(client), 1, nanos(now));
+        taken.map_err(|wait| self.refuse(Limit::Reports, wait))
     }
 
     /// Whether the next miss of `client` would be one too many.

@@ -13,6 +13,7 @@ const NUMBERS: Numbers = Numbers {
     anonymous_links: 10,
     anonymous_links_daily: 100,
     misses: 30,
+    reports: 10,
     links: 6_000,
     calls_per_account: 6_000,
     calls_per_key: 3_000,
@@ -147,6 +148,7 @@ fn accounts_and_keys_have_limits_of_their_own() {
     limits.give_back_links(1, 1_000, at(0));
     assert!(limits.links(1, 1_000, at(0)).is_ok());
     assert_eq!(let_in(100, || limits.sign_up(ip("192.0.2.1"), at(0))), 20);
+    assert_eq!(let_in(100, || limits.report(ip("192.0.2.1"), at(0))), 10);
 }
 
 #[test]
@@ -157,6 +159,7 @@ fn each_limit_can_be_off() {
     assert_eq!(let_in(1_000, || limits.sign_up(here, at(0))), 1_000);
     assert_eq!(let_in(1_000, || limits.anonymous_link(here, at(0))), 1_000);
     assert_eq!(let_in(1_000, || limits.miss(here, at(0))), 1_000);
+    assert_eq!(let_in(1_000, || limits.report(here, at(0))), 1_000);
     assert_eq!(let_in(1_000, || limits.links(1, 1_000, at(0))), 1_000);
     assert_eq!(let_in(1_000, || limits.call(1, Some(1), at(0))), 1_000);
     assert!(!limits.is_out_of_misses(here, at(0)));

@@ -5,6 +5,7 @@ use serde_json::json;
 
 use super::browser::{Browser, Screen, on_both_screens};
 use super::stage::{Stage, post};
+use crate::harness::instance::Kind;
 
 on_both_screens!(a17_a_link_is_reported_looked_into_disabled_and_let_go);
 
@@ -84,6 +85,24 @@ async fn a17_a_link_is_reported_looked_into_disabled_and_let_go(screen: Screen) 
     browser.see("form[action$='/disable'] button").await;
     stage.http().get("/bait").await.expect(302);
     browser.close().await;
+    stage.stop().await;
+}
+
+#[tokio::test]
+async fn b5_b10_the_report_form_is_no_way_to_guess_codes_or_to_flood() {
+    let stage = Stage::with(Kind::Sqlite, &[("KURZ_LIMITS", "on")]).await;
+    let visitor = stage.visitor();
+    for guess in 0..12 {
+        let address = format!("guess{guess}");
+        let fields = [("address", address.as_str()), ("reason", "other"), ("words", "")];
+        let answer = post(&visitor, "/app/report", &fields).await;
+        if guess < 10 {
+            answer.expect(422);
+        } else {
+            let answer = answer.expect(429);
+            assert!(answer.header("retry-after").is_some_and(|wait| wait.parse::<u8>().is_ok()));
+        }
+    }
     stage.stop().await;
 }
 
