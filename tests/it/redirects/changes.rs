@@ -142,7 +142,9 @@ async fn a_purged_link_is_not_found_and_its_code_stays_its_own(kind: Kind) {
     let custom = json!({ "original_url": url, "custom_code": "promo" });
     links::make(&http, "team", &custom).await;
     kurz.home
-        .execute("update links set target = '', title = null, tags = null, purged_at = 1")
+        .execute(
+            "update links set target = '', title = null, tags = null, seal = null, purged_at = 1",
+        )
         .await;
     let kurz = kurz.restart().await;
     let http = kurz.http();
