@@ -43,6 +43,8 @@ impl Stage {
             ("KURZ_BODY_TIMEOUT", "10m"),
             ("KURZ_POOL_SIZE", "4"),
             ("KURZ_LIMITS", "off"),
+            // Pages are looked at here, not how they fare on a machine that stands still.
+            ("KURZ_STATEMENT_TIMEOUT", "1m"),
         ];
         let env = fixed.iter().chain(settings);
         let env = env.map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
