@@ -8,7 +8,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::app::{App, AppError};
 use crate::link::Hour;
-use crate::store::{Holding, Touched};
+use crate::store::{self, Holding, Touched};
 
 /// The name of the lock.
 const LOCK: &str = "cleanup";
@@ -131,18 +131,12 @@ impl App {
         holding: &Holding,
         stop: &CancellationToken,
     ) -> Result<CleanupEnd, AppError> {
-        loop {
-            if stop.is_cancelled() {
-                return Ok(CleanupEnd::Stopped);
-            }
+        part_by_part(stop, || async {
             let now = self.parts.clock.now();
             let kept = Hour::from_number(Hour::of(now).number().saturating_sub(HOURS_KEPT));
-            match self.parts.store.retire_hours(holding, kept, now).await? {
-                Some(true) => {}
-                Some(false) => return Ok(CleanupEnd::Complete),
-                None => return Ok(CleanupEnd::LockLost),
-            }
-        }
+            self.parts.store.retire_hours(holding, kept, now).await
+        })
+        .await
     }
 
     /// Forget changes that have been kept for long enough.
@@ -151,18 +145,12 @@ impl App {
         holding: &Holding,
         stop: &CancellationToken,
     ) -> Result<CleanupEnd, AppError> {
-        loop {
-            if stop.is_cancelled() {
-                return Ok(CleanupEnd::Stopped);
-            }
+        part_by_part(stop, || async {
             let now = self.parts.clock.now();
             let end = now.minus(self.parts.policy.audit_keep);
-            match self.parts.store.retire_changes(holding, end, MARK_PART, now).await? {
-                Some(true) => {}
-                Some(false) => return Ok(CleanupEnd::Complete),
-                None => return Ok(CleanupEnd::LockLost),
-            }
-        }
+            self.parts.store.retire_changes(holding, end, MARK_PART, now).await
+        })
+        .await
     }
 
     /// Count, and drop what the cache knows of the links.
@@ -182,6 +170,25 @@ impl App {
             }
         }
     }
+}
+
+/// Do a part of something again and again: `Some(false)` says that nothing is left, `None` that the
+/// lock was lost.
+async fn part_by_part<P>(
+    stop: &CancellationToken,
+    mut part: impl FnMut() -> P,
+) -> Result<CleanupEnd, AppError>
+where
+    P: Future<Output = Result<Option<bool>, store::Error>>,
+{
+    while !stop.is_cancelled() {
+        match part().await? {
+            Some(true) => {}
+            Some(false) => return Ok(CleanupEnd::Complete),
+            None => return Ok(CleanupEnd::LockLost),
+        }
+    }
+    Ok(CleanupEnd::Stopped)
 }
 
 #[derive(Clone, Copy)]
