@@ -9,14 +9,6 @@ use crate::harness::instance::Kind;
 
 on_both_screens!(a17_a_link_is_reported_looked_into_disabled_and_let_go);
 
-async fn log_in(browser: &Browser, name: &str) {
-    browser.go("/login").await;
-    browser.fill("#email", &crate::people::email(name)).await;
-    browser.fill("#password", crate::people::PASSWORD).await;
-    browser.click("main form button").await;
-    browser.at("/app/w/main").await;
-}
-
 async fn a17_a_link_is_reported_looked_into_disabled_and_let_go(screen: Screen) {
     let stage = Stage::start().await;
     stage.administrator("root").await;
@@ -48,7 +40,8 @@ async fn a17_a_link_is_reported_looked_into_disabled_and_let_go(screen: Screen) 
     browser.close().await;
 
     let browser = Browser::open(&stage.base(), screen).await;
-    log_in(&browser, "root").await;
+    browser.sign_in("root", crate::people::PASSWORD).await;
+    browser.at("/app/w/main").await;
     browser.go("/app/admin").await;
     browser.click("a[href='/app/admin/reports']").await;
     browser.read("It asks for my <b>password</b>").await;
@@ -71,7 +64,8 @@ async fn a17_a_link_is_reported_looked_into_disabled_and_let_go(screen: Screen) 
     browser.close().await;
 
     let browser = Browser::open(&stage.base(), screen).await;
-    log_in(&browser, "eve").await;
+    browser.sign_in("eve", crate::people::PASSWORD).await;
+    browser.at("/app/w/main").await;
     browser.go("/app/w/main/l/bait").await;
     browser.read("This link is disabled").await;
     browser.read("pretends to be another site").await;
@@ -79,7 +73,8 @@ async fn a17_a_link_is_reported_looked_into_disabled_and_let_go(screen: Screen) 
     browser.close().await;
 
     let browser = Browser::open(&stage.base(), screen).await;
-    log_in(&browser, "root").await;
+    browser.sign_in("root", crate::people::PASSWORD).await;
+    browser.at("/app/w/main").await;
     browser.go("/app/w/main/l/bait").await;
     browser.click("form[action$='/enable'] button").await;
     browser.see("form[action$='/disable'] button").await;

@@ -9,13 +9,6 @@ on_both_screens!(
     an_administrator_sees_the_server_and_locks_somebody_out,
 );
 
-async fn log_in(browser: &Browser, name: &str, password: &str) {
-    browser.go("/login").await;
-    browser.fill("#email", &crate::people::email(name)).await;
-    browser.fill("#password", password).await;
-    browser.click("main form button").await;
-}
-
 async fn one_registers_logs_out_and_in_changes_the_password_makes_a_key_and_leaves(screen: Screen) {
     let stage = Stage::start().await;
     let browser = Browser::open(&stage.base(), screen).await;
@@ -24,9 +17,9 @@ async fn one_registers_logs_out_and_in_changes_the_password_makes_a_key_and_leav
     browser.until("location.pathname === '/'").await;
     browser.go("/app/account").await;
     browser.at("/login?next=").await;
-    log_in(&browser, "ada", "not-the-password").await;
+    browser.sign_in("ada", "not-the-password").await;
     browser.read("The email address or the password is wrong.").await;
-    log_in(&browser, "ada", PASSWORD).await;
+    browser.sign_in("ada", PASSWORD).await;
     browser.at("/app/w/main").await;
 
     browser.go("/app/account").await;
@@ -51,7 +44,7 @@ async fn one_registers_logs_out_and_in_changes_the_password_makes_a_key_and_leav
     browser.fill("#confirm", "another-password-42").await;
     browser.click("form[action$=delete] button").await;
     browser.read("The account is deleted.").await;
-    log_in(&browser, "ada", "another-password-42").await;
+    browser.sign_in("ada", "another-password-42").await;
     browser.read("The email address or the password is wrong.").await;
     browser.close().await;
     stage.stop().await;
@@ -63,7 +56,7 @@ async fn an_administrator_sees_the_server_and_locks_somebody_out(screen: Screen)
     let eve = stage.sign_up("eve").await;
     eve.get("/app/account").await.expect(200);
     let browser = Browser::open(&stage.base(), screen).await;
-    log_in(&browser, "root", PASSWORD).await;
+    browser.sign_in("root", PASSWORD).await;
     browser.at("/app/w/main").await;
     browser.go("/app/admin").await;
     for text in ["This instance", "SQLite, answers in", "eve@example.com", "administrator"] {

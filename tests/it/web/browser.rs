@@ -252,6 +252,23 @@ impl Browser {
         self.at("/app/").await;
     }
 
+    /// Fill in the form for signing in, and send it.
+    pub(super) async fn sign_in(&self, name: &str, password: &str) {
+        self.go("/login").await;
+        self.fill("#email", &crate::people::email(name)).await;
+        self.fill("#password", password).await;
+        self.click("main form button").await;
+    }
+
+    /// From the next page on, write down what a page must not do: open a dialog, or break its policy.
+    pub(super) async fn watch(&self) {
+        let watch = "window.__broken = []; document.addEventListener('securitypolicyviolation', \
+             (event) => window.__broken.push(event.blockedURI + ' ' + event.violatedDirective)); \
+             window.alert = window.confirm = window.prompt = () => window.__broken.push('dialog');";
+        self.tell("Page.enable", json!({})).await;
+        self.tell("Page.addScriptToEvaluateOnNewDocument", json!({ "source": watch })).await;
+    }
+
     /// What axe-core has against the page.
     pub(super) async fn faults(&self) -> String {
         let source =

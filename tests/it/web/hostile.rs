@@ -53,16 +53,8 @@ async fn h15_hostile_titles_tags_targets_names_and_referrers_stay_text() {
     let stage = Stage::start().await;
     furnish(&stage).await;
     let browser = Browser::open(&stage.base(), Screen::Desk).await;
-    // A dialog would stop the script below; a policy that was broken would be told here.
-    let watch = "window.__broken = []; document.addEventListener('securitypolicyviolation', \
-                 (event) => window.__broken.push(event.blockedURI + ' ' + event.violatedDirective)); \
-                 window.alert = window.confirm = window.prompt = () => window.__broken.push('dialog');";
-    browser.tell("Page.enable", json!({})).await;
-    browser.tell("Page.addScriptToEvaluateOnNewDocument", json!({ "source": watch })).await;
-    browser.go("/login").await;
-    browser.fill("#email", "ada@example.com").await;
-    browser.fill("#password", crate::people::PASSWORD).await;
-    browser.click("main form button").await;
+    browser.watch().await;
+    browser.sign_in("ada", crate::people::PASSWORD).await;
     browser.at("/app/w/main").await;
 
     let mut paths: Vec<String> = [

@@ -108,11 +108,9 @@ async fn a_qr_code_takes_size_and_colours_and_copying_says_so(screen: Screen) {
     let link = json!({ "original_url": "https://example.com", "custom_code": "promo" });
     stage.link(&http, "main", &link).await;
     let browser = Browser::open(&stage.base(), screen).await;
-    browser.go("/login?next=/app/w/main/l/promo").await;
-    browser.fill("#email", "ada@example.com").await;
-    browser.fill("#password", crate::people::PASSWORD).await;
-    browser.click("main form button").await;
-    browser.at("/app/w/main/l/promo").await;
+    browser.sign_in("ada", crate::people::PASSWORD).await;
+    browser.at("/app/w/main").await;
+    browser.go("/app/w/main/l/promo").await;
     browser.until("document.querySelector('img.qr').naturalWidth === 256").await;
     browser.fill("#size", "512").await;
     browser.script("document.querySelector('#dark').value = '#aa0000'").await;

@@ -152,10 +152,7 @@ async fn every_page_is_fit_to_be_seen_in_both_schemes_and_on_a_phone() {
     faults.push_str(&look(&browser, "front-result").await);
     browser.small_picture("readme-front", 1000).await;
 
-    browser.go("/login").await;
-    browser.fill("#email", "ada@example.com").await;
-    browser.fill("#password", crate::people::PASSWORD).await;
-    browser.click("main form button").await;
+    browser.sign_in("ada", crate::people::PASSWORD).await;
     browser.at("/app/w/main").await;
     browser.until("localStorage.getItem('kurz.links') === null").await;
     browser.go("/app/w/main").await;

@@ -123,15 +123,8 @@ async fn h9_h13_h15_poisoned_visits_and_names_stay_text_on_every_page_and_export
     assert!(visits >= 100, "{visits} visits");
 
     let browser = Browser::open(&stage.base(), Screen::Desk).await;
-    let watch = "window.__broken = []; document.addEventListener('securitypolicyviolation', \
-                 (event) => window.__broken.push(event.blockedURI + ' ' + event.violatedDirective)); \
-                 window.alert = window.confirm = window.prompt = () => window.__broken.push('dialog');";
-    browser.tell("Page.enable", json!({})).await;
-    browser.tell("Page.addScriptToEvaluateOnNewDocument", json!({ "source": watch })).await;
-    browser.go("/login").await;
-    browser.fill("#email", "ada@example.com").await;
-    browser.fill("#password", PASSWORD).await;
-    browser.click("main form button").await;
+    browser.watch().await;
+    browser.sign_in("ada", PASSWORD).await;
     browser.at("/app/w/main").await;
     for path in every_page() {
         browser.go(&path).await;
