@@ -24,7 +24,7 @@ pub(crate) struct UserParams {
 
 /// An account.
 #[derive(Debug, Serialize, ToSchema)]
-pub(crate) struct UserBody {
+pub(crate) struct AccountBody {
     /// Its number.
     id: i64,
     /// Its address.
@@ -39,7 +39,7 @@ pub(crate) struct UserBody {
     disabled_at: Option<Time>,
 }
 
-impl From<User> for UserBody {
+impl From<User> for AccountBody {
     fn from(user: User) -> Self {
         Self {
             id: user.id.0,
@@ -55,7 +55,7 @@ impl From<User> for UserBody {
 /// A page of accounts.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct UserList {
-    users: Vec<UserBody>,
+    users: Vec<AccountBody>,
     /// What to send as `cursor` for the next page; null on the last.
     next_cursor: Option<String>,
 }
@@ -79,7 +79,7 @@ pub(crate) async fn list(
     Params(params): Params<UserParams>,
 ) -> Result<axum::Json<UserList>, Problem> {
     let page = app.list_users(&caller, params.cursor.as_deref().unwrap_or_default()).await?;
-    let users = page.users.into_iter().map(UserBody::from).collect();
+    let users = page.users.into_iter().map(AccountBody::from).collect();
     Ok(axum::Json(UserList { users, next_cursor: page.next }))
 }
 

@@ -56,17 +56,22 @@ fn files(folder: &Path) -> Vec<PathBuf> {
     found
 }
 
-#[track_caller]
-fn assert_all_tidy(check: fn(&Source) -> Vec<Finding>) {
+/// Every Rust file of the program and its tests.
+fn sources() -> Vec<Source> {
     let paths = ["src", "tests"].map(|folder| files(&top().join(folder))).concat();
     let rust = paths.iter().filter(|path| path.extension().is_some_and(|end| end == "rs"));
     let sources = rust.map(|path| {
         let name = path.strip_prefix(top()).unwrap().to_str().unwrap();
         Source::new(name, &fs::read_to_string(path).unwrap())
     });
-    let findings = sources.map(|source| (source.path.clone(), check(&source))).collect::<Vec<_>>();
-    assert!(findings.iter().any(|(path, _)| path == "src/lib.rs"), "the walk finds the sources");
-    assert_tidy(&findings.into_iter().flat_map(|(_, findings)| findings).collect::<Vec<_>>());
+    let sources = sources.collect::<Vec<_>>();
+    assert!(sources.iter().any(|one| one.path == "src/lib.rs"), "the walk finds the sources");
+    sources
+}
+
+#[track_caller]
+fn assert_all_tidy(check: fn(&Source) -> Vec<Finding>) {
+    assert_tidy(&sources().iter().flat_map(check).collect::<Vec<_>>());
 }
 
 #[test]
@@ -87,6 +92,11 @@ fn sql_stays_in_the_store() {
 #[test]
 fn files_are_short_introduced_and_finished() {
     assert_all_tidy(shape::check);
+}
+
+#[test]
+fn every_shape_of_the_api_has_a_name_of_its_own() {
+    assert_tidy(&shape::check_schemas(&sources()));
 }
 
 #[test]

@@ -1,7 +1,7 @@
-//! The shape of files: how long, how they open, what is left unfinished, and that the two folders of
-//! migrations are twins. It does not read what code does.
+//! The shape of files: how long, how they open, what is left unfinished, that the two folders of
+//! migrations are twins, and that no two shapes of the API share a name. It does not read what code does.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::Finding;
 use super::source::Source;
@@ -80,9 +80,48 @@ pub(super) fn check_migrations(
     findings
 }
 
+/// Every type of the API's document has a name of its own.
+pub(super) fn check_schemas(sources: &[Source]) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    let mut known = BTreeMap::new();
+    for source in sources {
+        let mut is_schema = false;
+        for (number, line) in (1..).zip(source.text.lines()) {
+            is_schema |= line.starts_with("#[derive(") && line.contains("ToSchema");
+            let mut words = line.split(|letter: char| !letter.is_alphanumeric());
+            let Some(name) = words.find(|word| ["struct", "enum"].contains(word)) else { continue };
+            let name = words.next().unwrap_or(name);
+            if !std::mem::take(&mut is_schema) {
+                continue;
+            }
+            if let Some(first) = known.insert(name, &source.path) {
+                let rule = format!(
+                    "`{name}` is a shape of the API in {first} already: the document has one place for \
+                     a name, so one of the two would be described as the other"
+                );
+                findings.push(source.finding(number, rule));
+            }
+        }
+    }
+    findings
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn two_shapes_of_one_name_are_found() {
+        let file = |path: &str, text: &str| Source::new(path, text);
+        let shape = "#[derive(Debug, ToSchema)]\n#[serde(untagged)]\npub(crate) struct Body {\n}";
+        let other = "#[derive(ToSchema)]\nenum Body {}";
+        let found = check_schemas(&[file("src/api/a.rs", shape), file("src/api/b.rs", other)]);
+        assert_eq!(found.len(), 1);
+        assert_eq!((found[0].path.as_str(), found[0].line), ("src/api/b.rs", 2));
+        assert!(found[0].rule.contains("`Body` is a shape of the API in src/api/a.rs already"));
+        let inner = "#[derive(Debug)]\nstruct Body;\n#[derive(ToSchema)]\nstruct Other;";
+        assert_eq!(check_schemas(&[file("src/api/a.rs", shape), file("src/app/a.rs", inner)]), []);
+    }
 
     fn rules(path: &str, text: &str) -> Vec<String> {
         check(&Source::new(path, text)).into_iter().map(|finding| finding.rule).collect()
