@@ -33,11 +33,12 @@ pub(crate) async fn create_in_main(
     create(&app, &caller, MAIN, body).await
 }
 
-/// Make a link in a workspace.
+/// Make a link in a workspace. In `main` it takes no credential.
 #[utoipa::path(post, path = "/api/v1/workspaces/{workspace}/links", tag = "links",
     operation_id = "create_link",
     params(("workspace" = String, Path, description = "The workspace's id.")),
     request_body = NewLinkBody,
+    security((), ("bearer" = [])),
     responses(
         (status = 201, description = "The link was made.", body = LinkBody),
         (status = 200, description = "The link existed already.", body = LinkBody),

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::harness::instance::{Kind, Staged};
 
@@ -126,6 +126,22 @@ async fn the_document_is_openapi_3_1_and_describes_every_route() {
     let mut dangling = Vec::new();
     check_references(&api, &api, &mut dangling);
     assert!(dangling.is_empty(), "{dangling:?}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_takes_no_credential_says_so() {
+    let kurz = Staged::start_with(Kind::Sqlite, &[("KURZ_OPEN", "off")]).await;
+    let api = kurz.http().get("/api/openapi.json").await.expect(200).json();
+    let body = json!({"original_url": "https://example.com/"});
+    for (path, described) in [
+        ("/api/v1/links", "/api/v1/links"),
+        ("/api/v1/workspaces/main/links", "/api/v1/workspaces/{workspace}/links"),
+    ] {
+        kurz.http().post(path, &body).await.expect(201);
+        let security = &api["paths"][described]["post"]["security"];
+        assert!(security.as_array().is_some_and(|ways| ways.contains(&json!({}))), "{path}");
+    }
+    kurz.stop().await;
 }
 
 /// Every `$ref` leads somewhere.
