@@ -1,18 +1,27 @@
 //! The inputs that are kept for the fuzz targets (`fuzz/corpus`), through the same functions that the fuzzer
 //! calls: what it found once stays fixed.
-#![expect(clippy::unwrap_used, reason = "in a test, what is not there is a failure")]
+#![expect(
+    clippy::unwrap_used,
+    clippy::indexing_slicing,
+    reason = "in a test, what is not there is a failure"
+)]
+
+use std::collections::BTreeSet;
 
 use kurz::redirect::visitor;
 use kurz::server::host;
 use kurz::web as cell;
 use kurz::{account, clock, code, config, link, record};
 
+#[path = "../fuzz/src/json.rs"]
+#[expect(unreachable_pub, reason = "it is made for the crate of the fuzz targets")]
+mod json;
 #[path = "../fuzz/src/targets.rs"]
 #[expect(unreachable_pub, reason = "they are public in the crate of the fuzz targets")]
 mod targets;
 
 /// Every file of a target, and how many there must be at least.
-fn each(target: &str, check: impl Fn(&[u8])) {
+fn each(target: &str, mut check: impl FnMut(&[u8])) {
     let folder = format!("{}/fuzz/corpus/{target}", env!("CARGO_MANIFEST_DIR"));
     let files: Vec<_> =
         std::fs::read_dir(folder).unwrap().map(|file| file.unwrap().path()).collect();
@@ -40,4 +49,17 @@ fn what_was_found_stays_fixed() {
     each_text("picture", targets::picture);
     each_text("csv", targets::csv);
     each("agent", targets::agent);
+}
+
+#[test]
+fn c18_no_body_is_taken_that_the_document_does_not_allow() {
+    let folder = tempfile::tempdir().unwrap();
+    let world = json::World::open(folder.path());
+    let mut without: BTreeSet<String> = world.names().map(str::to_owned).collect();
+    each("json", |bytes| {
+        let end = bytes.iter().position(|byte| *byte == b'\n').unwrap();
+        without.remove(std::str::from_utf8(&bytes[..end]).unwrap());
+        json::json(&world, bytes);
+    });
+    assert!(without.is_empty(), "calls without an input of their own: {without:?}");
 }

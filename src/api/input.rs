@@ -70,6 +70,7 @@ pub(crate) fn read_json<T: DeserializeOwned>(body: &[u8]) -> Result<T, Problem> 
         Problem::new(StatusCode::BAD_REQUEST, "body-not-utf8", detail)
     })?;
     serde_json::from_str(text).map(|Object(body)| body).map_err(|error| {
+        let error = quoted(&error);
         // Not the error's own class: a null where a word should be counts as bad syntax there.
         if serde_json::from_str::<IgnoredAny>(text).is_ok() {
             let detail = format!("The body does not have the expected shape: {error}.");
@@ -78,6 +79,22 @@ pub(crate) fn read_json<T: DeserializeOwned>(body: &[u8]) -> Result<T, Problem> 
         let detail = format!("The body is not valid JSON: {error}.");
         Problem::new(StatusCode::BAD_REQUEST, "json-malformed", detail)
     })
+}
+
+/// Most characters of what is said about a body: it names fields as they were sent.
+const MOST_SAID: usize = 300;
+
+/// The words of an error that may hold words of the request: cut short, control characters escaped.
+fn quoted(error: &serde_json::Error) -> String {
+    let mut said = String::new();
+    for c in error.to_string().chars().take(MOST_SAID) {
+        if c.is_control() {
+            said.extend(c.escape_default());
+        } else {
+            said.push(c);
+        }
+    }
+    said
 }
 
 /// A query string.

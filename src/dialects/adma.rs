@@ -9,7 +9,7 @@ use utoipa::ToSchema;
 
 use crate::account::{Caller, Refused};
 use crate::api::identity::Identified;
-use crate::api::input::{BULK_BYTES, Json, Names};
+use crate::api::input::{BULK_BYTES, Json, Names, Object};
 use crate::api::time::Time;
 use crate::app::{
     App, AppError, ClaimRequest, Created, LinkFilter, LinkRequest, MAIN, MOST_CLAIMS, Registration,
@@ -133,7 +133,8 @@ pub(super) enum AdmaSyncEntry {
     /// A bare URL.
     Url(String),
     /// A link made without an account.
-    Link(AdmaSyncLink),
+    #[schema(value_type = AdmaSyncLink)]
+    Link(Object<AdmaSyncLink>),
 }
 
 /// A link made without an account.
@@ -269,7 +270,7 @@ pub(super) async fn sync(
     for entry in body.urls {
         match entry {
             AdmaSyncEntry::Url(url) => fresh.push(request(url)),
-            AdmaSyncEntry::Link(link) => match (link.short_code, link.claim_token) {
+            AdmaSyncEntry::Link(Object(link)) => match (link.short_code, link.claim_token) {
                 (Some(code), Some(token)) => claims.push(ClaimRequest { code, token }),
                 // Without a token it is a bare URL, whatever else it says.
                 _ => fresh.extend(link.original_url.map(request)),

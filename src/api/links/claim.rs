@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use crate::api::identity::Identified;
-use crate::api::input::Json;
+use crate::api::input::{Json, Object};
 use crate::api::links::LinkBody;
 use crate::app::{App, ClaimRequest};
 use crate::problem::{Problem, Problems};
@@ -18,7 +18,8 @@ use crate::problem::{Problem, Problems};
 pub(crate) struct ClaimBody {
     /// Up to 100 of them.
     #[schema(max_items = 100, min_items = 1)]
-    links: Vec<ClaimEntry>,
+    #[schema(value_type = Vec<ClaimEntry>)]
+    links: Vec<Object<ClaimEntry>>,
 }
 
 /// A link and its token.
@@ -68,7 +69,7 @@ pub(crate) async fn claim(
     let requests: Vec<ClaimRequest> = body
         .links
         .into_iter()
-        .map(|entry| ClaimRequest { code: entry.short_code, token: entry.claim_token })
+        .map(|Object(entry)| ClaimRequest { code: entry.short_code, token: entry.claim_token })
         .collect();
     let results = app.claim_links(&caller, &requests).await?;
     let results = requests.into_iter().zip(results).map(|(request, result)| match result {
