@@ -6,12 +6,11 @@ use std::marker::PhantomData;
 use axum::extract::{FromRequest, FromRequestParts, Path, Query, Request};
 use http::StatusCode;
 use http::request::Parts;
-use http_body_util::{BodyExt, LengthLimitError, Limited};
 use serde::de::value::MapAccessDeserializer;
 use serde::de::{Deserialize, DeserializeOwned, IgnoredAny, MapAccess, Visitor};
 
 use crate::app::Change;
-use crate::problem::Problem;
+use crate::problem::{Problem, read_body};
 
 /// Most bytes of an ordinary body.
 pub(crate) const BODY_BYTES: usize = 64 << 10;
@@ -25,16 +24,7 @@ impl<T: DeserializeOwned, S: Send + Sync, const MOST: usize> FromRequest<S> for 
     type Rejection = Problem;
 
     async fn from_request(request: Request, _: &S) -> Result<Self, Problem> {
-        let body = Limited::new(request.into_body(), MOST).collect().await.map_err(|error| {
-            if error.is::<LengthLimitError>() {
-                let detail = format!("The body is larger than {MOST} bytes.");
-                Problem::new(StatusCode::PAYLOAD_TOO_LARGE, "body-too-large", detail)
-            } else {
-                let detail = "The body ended before it was complete.";
-                Problem::new(StatusCode::BAD_REQUEST, "body-incomplete", detail)
-            }
-        })?;
-        read_json(&body.to_bytes()).map(Self)
+        read_json(&read_body(request.into_body(), MOST).await?).map(Self)
     }
 }
 

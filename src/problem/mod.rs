@@ -4,6 +4,7 @@
 //! Invariant: nothing internal is sent. A failure of ours is logged here, once, and the caller
 //! learns only that it was ours.
 
+mod body;
 mod catalogue;
 
 use std::num::NonZeroU32;
@@ -16,6 +17,8 @@ use utoipa::{IntoResponses, ToSchema};
 use crate::account::Refused;
 use crate::app::{AppError, FieldError};
 use crate::store;
+
+pub(crate) use body::read_body;
 
 /// Why a request was not done.
 #[derive(Clone, Debug, Serialize, ToSchema)]

@@ -48,7 +48,8 @@ pub(super) struct Pulse {
     stage: AtomicU8,
     order: AtomicU8,
     blocked: AtomicBool,
-    lingering: AtomicBool,
+    /// 0: not at all; else one more than the bytes that were read for it.
+    lingering: AtomicU64,
     done: AtomicBool,
     waker: AtomicWaker,
 }
@@ -90,12 +91,13 @@ impl Pulse {
         self.blocked.load(Relaxed)
     }
 
-    pub(super) fn set_lingering(&self) {
-        self.lingering.store(true, Relaxed);
+    /// The connection is only read from, so that its client sees the answer: so many bytes so far.
+    pub(super) fn set_lingering(&self, bytes: u64) {
+        self.lingering.store(bytes.saturating_add(1), Relaxed);
     }
 
-    pub(super) fn lingering(&self) -> bool {
-        self.lingering.load(Relaxed)
+    pub(super) fn lingering(&self) -> Option<u64> {
+        self.lingering.load(Relaxed).checked_sub(1)
     }
 
     pub(super) fn set_done(&self) {

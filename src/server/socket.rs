@@ -19,8 +19,9 @@ const TIMED_OUT: &[u8] =
 /// What ends a spoilt head. hyper looks at a head again only when it sees one's end.
 const HEAD_END: &[u8] = b"\r\n\r\n";
 
-/// How much is read, to be thrown away, after an answer to a request that was not read to its end.
-const LINGER_BYTES: usize = 4 << 20;
+/// How much is read, to be thrown away, after an answer to a request that was not read to its end. More
+/// than most clients send by mistake; for how long, the watch decides.
+const LINGER_BYTES: u64 = 64 << 20;
 const LINGER_READS: usize = 16;
 
 #[derive(Debug)]
@@ -33,7 +34,7 @@ pub(super) struct Socket<T> {
     blocked: bool,
     written: u64,
     shut: bool,
-    discarded: usize,
+    discarded: u64,
     /// What was read before hyper came.
     ahead: Bytes,
 }
@@ -91,12 +92,14 @@ impl<T: AsyncRead + AsyncWrite + Unpin> Socket<T> {
     /// Read what the client still sends, and throw it away. Closing with bytes unread makes the
     /// kernel send a reset, which takes the answer away from a client that has not read it yet.
     fn linger(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        self.pulse.set_lingering();
+        self.pulse.set_lingering(self.discarded);
         let mut space = [0; 8192];
         for _ in 0..LINGER_READS {
             let mut buf = ReadBuf::new(&mut space);
             let read = ready!(Pin::new(&mut self.stream).poll_read(cx, &mut buf));
-            self.discarded += buf.filled().len();
+            let bytes = u64::try_from(buf.filled().len()).unwrap_or(LINGER_BYTES);
+            self.discarded = self.discarded.saturating_add(bytes);
+            self.pulse.set_lingering(self.discarded);
             if read.is_err() || buf.filled().is_empty() || self.discarded > LINGER_BYTES {
                 return Poll::Ready(Ok(()));
             }

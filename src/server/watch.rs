@@ -24,8 +24,8 @@ const ORDERS_AT_ONCE: usize = 16;
 /// How long after that many the next ones are given.
 pub(super) const BREATH: Duration = Duration::from_millis(5);
 
-/// How long a closing connection is read from for the client's sake.
-const LINGER: Duration = Duration::from_secs(1);
+/// How long a closing connection waits for more of what its client sends.
+const SILENCE: Duration = Duration::from_secs(1);
 
 #[derive(Debug)]
 pub(super) struct Watch {
@@ -85,11 +85,29 @@ struct Watched {
     /// When the connection came, or its last request was seen to begin.
     called: Instant,
     head: Option<Instant>,
-    lingering: Option<Instant>,
+    lingering: Option<Lingering>,
     /// Since when the client is to take bytes, and how many it had taken then.
     stalled: Option<(Instant, u64)>,
     closing: Option<(Instant, u64)>,
     drained: bool,
+}
+
+/// A connection that is only read from until its client has sent what it had to send.
+#[derive(Debug)]
+struct Lingering {
+    since: Instant,
+    heard: Instant,
+    bytes: u64,
+}
+
+impl Lingering {
+    /// Whether the client went silent, or had as long as it has for a body.
+    fn is_over(&mut self, bytes: u64, now: Instant, limits: &Limits) -> bool {
+        if bytes != self.bytes {
+            (self.heard, self.bytes) = (now, bytes);
+        }
+        now - self.heard >= SILENCE || now - self.since >= limits.body_timeout
+    }
 }
 
 impl Watched {
@@ -120,9 +138,10 @@ impl Watched {
             self.called = now;
             self.head = None;
         }
-        if self.pulse.lingering() {
-            let since = *self.lingering.get_or_insert(now);
-            return (now - since >= LINGER).then_some(Order::Cut);
+        if let Some(bytes) = self.pulse.lingering() {
+            let lingering =
+                self.lingering.get_or_insert(Lingering { since: now, heard: now, bytes });
+            return lingering.is_over(bytes, now, limits).then_some(Order::Cut);
         }
         if self.is_stalled(now, limits) {
             return Some(Order::Cut);
@@ -288,12 +307,23 @@ mod tests {
     }
 
     #[test]
-    fn a_closing_connection_is_not_read_from_for_longer_than_a_second() {
-        let lingering = |second, pulse: &Pulse| {
+    fn a13_a_closing_connection_is_read_from_while_its_client_sends_and_no_longer_than_a_body() {
+        let silent = |second, pulse: &Pulse| {
             if second == 1 {
-                pulse.set_lingering();
+                pulse.set_lingering(0);
             }
         };
-        assert_eq!(orders(lingering), [(2, Order::Cut)]);
+        assert_eq!(orders(silent), [(2, Order::Cut)]);
+        let stops = |second, pulse: &Pulse| match second {
+            0 => {}
+            second => pulse.set_lingering(1000 * second.min(5)),
+        };
+        assert_eq!(orders(stops), [(6, Order::Cut)]);
+        let endless = |second, pulse: &Pulse| {
+            if second > 0 {
+                pulse.set_lingering(1000 * second);
+            }
+        };
+        assert_eq!(orders(endless), [(11, Order::Cut)]);
     }
 }

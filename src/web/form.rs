@@ -2,10 +2,9 @@
 
 use axum::extract::{FromRequest, Request};
 use http::{StatusCode, header};
-use http_body_util::{BodyExt, LengthLimitError, Limited};
 use serde::de::DeserializeOwned;
 
-use crate::problem::Problem;
+use crate::problem::{Problem, read_body};
 use crate::web::failure::Failure;
 
 /// Most bytes of a form: a thousand addresses of a thousand bytes.
@@ -43,7 +42,7 @@ impl<S: Send + Sync> FromRequest<S> for Form {
 
     async fn from_request(request: Request, _: &S) -> Result<Self, Failure> {
         demand(&request, "application/x-www-form-urlencoded")?;
-        Ok(Self::parse(&read(request).await?))
+        Ok(Self::parse(&read_body(request.into_body(), MOST).await?))
     }
 }
 
@@ -57,7 +56,7 @@ impl<T: DeserializeOwned, S: Send + Sync> FromRequest<S> for Json<T> {
 
     async fn from_request(request: Request, _: &S) -> Result<Self, Failure> {
         demand(&request, "application/json")?;
-        let body = read(request).await?;
+        let body = read_body(request.into_body(), MOST).await?;
         serde_json::from_slice(&body).map(Self).map_err(|_| {
             let detail = "The body does not have the expected shape.";
             Problem::new(StatusCode::UNPROCESSABLE_ENTITY, "body-invalid", detail).into()
@@ -74,17 +73,4 @@ fn demand(request: &Request, kind: &str) -> Result<(), Failure> {
     let detail = format!("Here a request's content type is {kind}.");
     let status = StatusCode::UNSUPPORTED_MEDIA_TYPE;
     Err(Problem::new(status, "content-type-unsupported", detail).into())
-}
-
-async fn read(request: Request) -> Result<bytes::Bytes, Failure> {
-    let body = Limited::new(request.into_body(), MOST).collect().await.map_err(|error| {
-        if error.is::<LengthLimitError>() {
-            let detail = format!("The body is larger than {MOST} bytes.");
-            Problem::new(StatusCode::PAYLOAD_TOO_LARGE, "body-too-large", detail)
-        } else {
-            let detail = "The body ended before it was complete.";
-            Problem::new(StatusCode::BAD_REQUEST, "body-incomplete", detail)
-        }
-    })?;
-    Ok(body.to_bytes())
 }

@@ -2,6 +2,7 @@
 
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpStream};
+use std::time::Duration;
 
 use super::{PATIENCE, Running, answers, get, patient, read_head, read_to_close, start};
 use crate::server::Limits;
@@ -55,15 +56,41 @@ fn g2_more_fields_than_the_limit_are_answered_431_and_closed() {
     assert_eq!(server.calls(), 1);
 }
 
+/// How a client says how much it sends.
+const LENGTHS: [&str; 2] = ["Content-Length: 10485760", "Transfer-Encoding: chunked"];
+
 #[test]
-fn an_answer_before_the_end_of_an_upload_reaches_the_client() {
+fn a13_a_client_that_sends_all_before_it_reads_sees_the_answer() {
     let server = start(patient());
-    let mut stream = server.connect();
-    write!(stream, "POST /early HTTP/1.1\r\nHost: a\r\nContent-Length: {}\r\n\r\n", 2 << 20)
-        .unwrap();
-    stream.write_all(&vec![b'x'; 2 << 20]).unwrap();
-    let answer = read_to_close(&mut stream);
-    assert!(answer.starts_with("HTTP/1.1 413 "), "{answer}");
+    let chunk = [b"100000\r\n".as_slice(), &vec![b'x'; 1 << 20], b"\r\n"].concat();
+    for turn in 0..20 {
+        let length = LENGTHS[turn % 2];
+        let mut stream = server.connect();
+        write!(stream, "POST /early HTTP/1.1\r\nHost: a\r\n{length}\r\n\r\n").unwrap();
+        for _ in 0..10 {
+            let piece = if turn % 2 == 0 { &chunk[8..][..1 << 20] } else { &chunk };
+            stream.write_all(piece).unwrap();
+        }
+        let answer = read_to_close(&mut stream);
+        assert!(answer.starts_with("HTTP/1.1 413 "), "turn {turn}: {answer}");
+    }
+}
+
+#[test]
+fn a13_a_client_that_sends_for_ever_is_cut_off() {
+    let server = start(Limits { body_timeout: Duration::from_millis(300), ..patient() });
+    for length in ["Content-Length: 1099511627776", LENGTHS[1]] {
+        let mut stream = server.connect();
+        write!(stream, "POST /early HTTP/1.1\r\nHost: a\r\n{length}\r\n\r\n").unwrap();
+        // Slowly: it is the time that ends it, not the bytes.
+        while stream.write_all(b"1\r\nx\r\n").is_ok() {
+            std::thread::sleep(Duration::from_millis(10));
+        }
+        let mut stream = server.connect();
+        write!(stream, "POST /early HTTP/1.1\r\nHost: a\r\n{length}\r\n\r\n").unwrap();
+        let chunk = [b"100000\r\n".as_slice(), &vec![b'x'; 1 << 20], b"\r\n"].concat();
+        while stream.write_all(&chunk).is_ok() {}
+    }
 }
 
 fn connect_from(server: &Running, last: u8) -> TcpStream {

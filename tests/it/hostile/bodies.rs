@@ -2,7 +2,6 @@
 
 use std::io::{Read, Write};
 use std::net::TcpStream;
-use std::thread;
 use std::time::Duration;
 
 use serde_json::json;
@@ -62,27 +61,23 @@ async fn a14_text_that_is_no_text_is_refused_and_never_mended(kind: Kind) {
     kurz.stop().await;
 }
 
-/// Send a body of so many bytes, as far as it is taken; the status of the answer. Whoever refuses does
-/// not read to the end, so the end may not be sent.
-fn flood(base: &str, path: &str, bytes: usize) -> String {
+/// Say that a body of so many bytes comes, and send `sent` of them before anything is read; the answers
+/// up to the close.
+fn flood(base: &str, path: &str, fields: &str, sent: usize) -> String {
     let address = base.trim_start_matches("http://");
     let mut stream = TcpStream::connect(address).unwrap();
     stream.set_read_timeout(Some(Duration::from_mins(1))).unwrap();
-    let head = format!(
-        "POST {path} HTTP/1.1\r\nHost: {address}\r\nContent-Type: application/json\r\n\
-         Content-Length: {bytes}\r\n\r\n"
-    );
-    stream.write_all(head.as_bytes()).unwrap();
-    let mut writer = stream.try_clone().unwrap();
-    thread::spawn(move || writer.write_all(&vec![b'x'; bytes]));
-    let mut answer = [0; 12];
-    stream.read_exact(&mut answer).unwrap();
-    String::from_utf8_lossy(&answer[9..]).into_owned()
+    write!(stream, "POST {path} HTTP/1.1\r\nHost: {address}\r\n{fields}\r\n\r\n").unwrap();
+    stream.write_all(&vec![b'x'; sent]).unwrap();
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).unwrap();
+    answer
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a13_bodies_that_are_too_large_are_refused_before_they_are_read() {
     let server = Server::with(&NO_LIMITS);
+    let base = server.process.base_url();
     for (path, bytes) in [
         ("/api/v1/links", 65 << 10),
         ("/api/v1/links", 10 << 20),
@@ -90,9 +85,21 @@ async fn a13_bodies_that_are_too_large_are_refused_before_they_are_read() {
         ("/api/v1/auth/register", 1 << 20),
         ("/api/v1/workspaces/main/links/bulk", (1 << 20) + 1),
     ] {
-        let status = block_in_place(|| flood(server.process.base_url(), path, bytes));
-        // Who may not do it at all is told that first.
-        assert!(["413", "401"].contains(&status.as_str()), "{path}: {status}");
+        let length = format!("Content-Length: {bytes}");
+        // Nothing of it is needed to refuse it; and who sends it all first is told so as well.
+        for sent in [0, bytes] {
+            let answer = block_in_place(|| flood(base, path, &length, sent));
+            assert!(answer.starts_with("HTTP/1.1 413 "), "{path}, {sent} of {bytes}: {answer}");
+            assert!(answer.contains("\"body-too-large\""), "{answer}");
+        }
+        // Who asks first whether to send it is not told to go on.
+        let asking = format!("{length}\r\nExpect: 100-continue");
+        let answer = block_in_place(|| flood(base, path, &asking, 0));
+        assert!(answer.starts_with("HTTP/1.1 413 "), "{path}: {answer}");
+        // Where no length is given, it is refused where the limit is passed.
+        let chunked = "Transfer-Encoding: chunked\r\n\r\nA00000";
+        let answer = block_in_place(|| flood(base, path, chunked, bytes));
+        assert!(answer.starts_with("HTTP/1.1 413 "), "{path}, chunked: {answer}");
     }
 }
 
