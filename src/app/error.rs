@@ -153,6 +153,9 @@ fn too_often(limit: Limit) -> &'static str {
             "too many links were made from this address without an account: sign in, or try again later"
         }
         Limit::Misses => "too many addresses that do not exist were asked for: try again later",
+        Limit::BadCredentials => {
+            "too many keys that are nobody's were shown from this address: try again later"
+        }
         Limit::Links => "too many links were made with this account: try again later",
         Limit::Reports => "too many reports came from this address: try again later",
         Limit::Calls => "too many calls with this account or key: try again later",

@@ -1,17 +1,22 @@
 //! Who asks: from the credential of a request to a [`Caller`]. What was found in the store is good
 //! for a second, so that a logout, a revocation or a disabled account is noticed that fast on every
 //! instance, and at once on the one it was done on.
+//!
+//! Invariant: nobody is kept out by what others show, from the same address or another. Whether a
+//! credential is good is only known after looking, so those who showed too many that are nobody's
+//! (`limits`) are looked up as well: a few at a time, whoever they are.
 
 use std::net::IpAddr;
 use std::time::Duration;
 
 use quick_cache::sync::Cache;
-use tokio::time::Instant;
+use tokio::sync::Semaphore;
+use tokio::time::{Instant, sleep};
 
 use crate::account::{Caller, Credential, Email, Identity, Scopes, key};
 use crate::app::{App, AppError};
 use crate::clock::Timestamp;
-use crate::store::{ApiKey, User};
+use crate::store::{self, ApiKey, User};
 
 /// How long something found in the store is believed.
 const FRESH: Duration = Duration::from_secs(1);
@@ -20,16 +25,23 @@ const MOST: usize = 10_000;
 /// A key's last use is written down at most this often.
 const TOUCH_EVERY: Duration = Duration::from_mins(1);
 
+/// Look-ups at the same time for those who are out of credentials, and how long each holds up the next:
+/// at most 2,000 a second for all of them together.
+const LATE_LOOKS: usize = 2;
+const LATE_PAUSE: Duration = Duration::from_millis(1);
+
 /// Users and keys that were asked for a moment ago.
 #[derive(Debug)]
 pub(super) struct Known {
     users: Cache<Email, (Instant, User)>,
     keys: Cache<[u8; 32], (Instant, ApiKey, User)>,
+    /// The turns of those who are out of credentials.
+    late: Semaphore,
 }
 
 impl Default for Known {
     fn default() -> Self {
-        Self { users: Cache::new(MOST), keys: Cache::new(MOST) }
+        Self { users: Cache::new(MOST), keys: Cache::new(MOST), late: Semaphore::new(LATE_LOOKS) }
     }
 }
 
@@ -56,23 +68,25 @@ impl App {
         let identity = match credential {
             None if self.parts.policy.open => return Ok(Caller::OPEN.at(client)),
             None => return Ok(Caller::ANONYMOUS.at(client)),
-            Some(text) if text.starts_with(key::START) => self.identify_key(text).await?,
-            Some(text) => self.identify_token(text).await?,
+            Some(text) if text.starts_with(key::START) => self.identify_key(text, client).await?,
+            Some(text) => self.identify_token(text, client).await?,
         };
         self.admit_call(&identity)?;
         Ok(Caller::user(identity).at(client))
     }
 
-    async fn identify_token(&self, token: &str) -> Result<Identity, AppError> {
+    async fn identify_token(&self, token: &str, client: IpAddr) -> Result<Identity, AppError> {
         let now = self.parts.clock.now();
         let claims = self.parts.tokens.read(token, now).ok_or(AppError::InvalidToken)?;
         let known = self.known.users.get(&claims.email);
+        let was_good = known.is_some();
         let known = known.filter(|(since, _)| since.elapsed() < FRESH);
         let user = if let Some((_, user)) = known {
             user
         } else {
-            let found = self.parts.store.find_user(&claims.email).await?;
-            let user = found.ok_or(AppError::InvalidToken)?;
+            let find = self.parts.store.find_user(&claims.email);
+            let user = self.look_up(find, was_good, client).await?;
+            let user = user.ok_or_else(|| self.bad_credential(client))?;
             self.known.users.insert(claims.email, (Instant::now(), user.clone()));
             user
         };
@@ -82,15 +96,16 @@ impl App {
         Ok(self.identity(user, Scopes::ALL, Credential::Token))
     }
 
-    async fn identify_key(&self, text: &str) -> Result<Identity, AppError> {
+    async fn identify_key(&self, text: &str, client: IpAddr) -> Result<Identity, AppError> {
         let hash = key::hash(text).ok_or(AppError::InvalidToken)?;
         let known = self.known.keys.get(&hash);
+        let was_good = known.is_some();
         let known = known.filter(|(since, _, _)| since.elapsed() < FRESH);
         let (key, user) = if let Some((_, key, user)) = known {
             (key, user)
         } else {
-            let found = self.parts.store.find_key(&hash).await?;
-            let (mut key, user) = found.ok_or(AppError::InvalidToken)?;
+            let found = self.look_up(self.parts.store.find_key(&hash), was_good, client).await?;
+            let (mut key, user) = found.ok_or_else(|| self.bad_credential(client))?;
             self.touch(&mut key).await?;
             self.known.keys.insert(hash, (Instant::now(), key.clone(), user.clone()));
             (key, user)
@@ -101,6 +116,32 @@ impl App {
         }
         let identity = self.identity(user, key.scopes, Credential::Key(key.id));
         Ok(Identity { only_workspace: key.workspace, ..identity })
+    }
+
+    /// What the store has for a credential. Who is out of them waits for their turn, unless this one
+    /// was good lately.
+    pub(super) async fn look_up<T>(
+        &self,
+        find: impl Future<Output = Result<Option<T>, store::Error>>,
+        was_good: bool,
+        client: IpAddr,
+    ) -> Result<Option<T>, AppError> {
+        let is_late = self.parts.limits.is_out_of_credentials(client, self.parts.clock.steady());
+        if was_good || !is_late {
+            return Ok(find.await?);
+        }
+        let _turn = self.known.late.acquire().await;
+        let found = find.await;
+        sleep(LATE_PAUSE).await;
+        Ok(found?)
+    }
+
+    /// What somebody at `client` is told whose credential is nobody's.
+    pub(super) fn bad_credential(&self, client: IpAddr) -> AppError {
+        match self.parts.limits.bad_credential(client, self.parts.clock.steady()) {
+            Ok(()) => AppError::InvalidToken,
+            Err(limited) => limited.into(),
+        }
     }
 
     /// Write down that a key is used, if it is good and that has not been written lately.

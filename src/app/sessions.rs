@@ -93,12 +93,17 @@ impl App {
         let Some(hash) = claim::hash(secret) else { return Ok(None) };
         let now = self.parts.clock.now();
         let known = self.sessions.0.get(&hash);
+        let was_good = known.is_some();
         let known = known.filter(|(since, ..)| since.elapsed() < FRESH);
         let (session, user) = if let Some((_, session, user)) = known {
             (session, user)
         } else {
-            let found = self.parts.store.find_session(&hash, now).await?;
-            let Some((mut session, user)) = found else { return Ok(None) };
+            let find = self.parts.store.find_session(&hash, now);
+            let Some((mut session, user)) = self.look_up(find, was_good, client).await? else {
+                // It counts, yet who asks is nobody in particular, as everybody may be here.
+                let _ = self.bad_credential(client);
+                return Ok(None);
+            };
             if session.seen_at.plus(TOUCH_EVERY) <= now {
                 self.parts.store.touch_session(&hash, now).await?;
                 session.seen_at = now;

@@ -23,6 +23,9 @@ settings! {
         /// Short addresses that lead nowhere, asked for from one address, a minute; further ones are
         /// answered 429, while links that exist are always served.
         "limit_misses" => misses: u32 = limit().or("30"),
+        /// API keys and sessions that are nobody's, shown from one address, a minute; further ones
+        /// are looked up a few at a time, and keys answered 429; good ones are always let in.
+        "limit_bad_credentials" => bad_credentials: u32 = limit().or("60"),
         /// Reports of links from one address, a minute.
         "limit_reports" => reports: u32 = limit().or("10"),
         /// Links made by one account, a minute; a bulk call counts each of its links.

@@ -82,6 +82,7 @@ fn without_anything_given_the_defaults_of_the_contract_hold() {
     assert_eq!((rates.logins_per_account, rates.logins_per_address, rates.signups), (5, 20, 20));
     assert_eq!((rates.anonymous_links, rates.anonymous_links_daily, rates.misses), (10, 100, 30));
     assert_eq!((rates.links, rates.calls_per_account, rates.calls_per_key), (6000, 6000, 3000));
+    assert_eq!((rates.bad_credentials, rates.reports), (60, 10));
     assert_eq!((rates.password_threads, rates.password_queue), (0, 64));
 }
 
@@ -133,7 +134,7 @@ fn every_type_of_value_can_stand_in_the_file() {
 }
 
 /// A value that each setting refuses; a setting that is missing here fails the test below.
-const BAD: [(&str, &str); 64] = [
+const BAD: [(&str, &str); 65] = [
     ("check_bytes", "much"),
     ("listen", "localhost"),
     ("admin_listen", "on"),
@@ -158,6 +159,7 @@ const BAD: [(&str, &str); 64] = [
     ("limit_anonymous_links_daily", "1/d"),
     ("limit_reports", "many"),
     ("limit_misses", "many"),
+    ("limit_bad_credentials", "-60"),
     ("limit_links", "1e3"),
     ("limit_calls_per_account", "+5"),
     ("limit_calls_per_key", "1000001"),

@@ -45,6 +45,8 @@ pub struct Numbers {
     pub anonymous_links_daily: u32,
     /// Short addresses that lead nowhere, asked for from one address, a minute.
     pub misses: u32,
+    /// API keys and sessions that are nobody's, shown from one address, a minute.
+    pub bad_credentials: u32,
     /// Reports from one address, a minute.
     pub reports: u32,
     /// Links made by one account, a minute.
@@ -66,6 +68,8 @@ pub enum Limit {
     AnonymousLinks,
     /// Asking for short addresses that lead nowhere.
     Misses,
+    /// Showing credentials that are nobody's.
+    BadCredentials,
     /// Reporting links.
     Reports,
     /// Making links with an account.
@@ -76,11 +80,12 @@ pub enum Limit {
 
 impl Limit {
     /// All of them.
-    pub const ALL: [Self; 7] = [
+    pub const ALL: [Self; 8] = [
         Self::Logins,
         Self::Signups,
         Self::AnonymousLinks,
         Self::Misses,
+        Self::BadCredentials,
         Self::Reports,
         Self::Links,
         Self::Calls,
@@ -93,6 +98,7 @@ impl Limit {
             Self::Signups => "signups",
             Self::AnonymousLinks => "anonymous_links",
             Self::Misses => "misses",
+            Self::BadCredentials => "bad_credentials",
             Self::Reports => "reports",
             Self::Links => "links",
             Self::Calls => "calls",
@@ -161,6 +167,7 @@ pub struct Limits {
     anonymous_links: Meter,
     anonymous_links_daily: Meter,
     misses: Meter,
+    bad_credentials: Meter,
     reports: Meter,
     links: Meter,
     calls_per_account: Meter,
@@ -181,6 +188,7 @@ impl Limits {
             anonymous_links: Meter::new(numbers.anonymous_links, MINUTE),
             anonymous_links_daily: Meter::new(numbers.anonymous_links_daily, DAY),
             misses: Meter::new(numbers.misses, MINUTE),
+            bad_credentials: Meter::new(numbers.bad_credentials, MINUTE),
             reports: Meter::new(numbers.reports, MINUTE),
             links: Meter::new(numbers.links, MINUTE),
             calls_per_account: Meter::new(numbers.calls_per_account, MINUTE),
@@ -261,6 +269,17 @@ impl Limits {
     /// Whether the next miss of `client` would be one too many.
     pub fn is_out_of_misses(&self, client: IpAddr, now: Duration) -> bool {
         self.misses.is_used_up(&network(client), nanos(now))
+    }
+
+    /// Somebody at `client` showed a credential that is nobody's.
+    pub fn bad_credential(&self, client: IpAddr, now: Duration) -> Result<(), Limited> {
+        let taken = self.bad_credentials.take(&network(client), 1, nanos(now));
+        taken.map_err(|wait| self.refuse(Limit::BadCredentials, wait))
+    }
+
+    /// Whether the next bad credential of `client` would be one too many.
+    pub fn is_out_of_credentials(&self, client: IpAddr, now: Duration) -> bool {
+        self.bad_credentials.is_used_up(&network(client), nanos(now))
     }
 
     /// The account with this number is about to make `count` links.

@@ -13,6 +13,7 @@ const NUMBERS: Numbers = Numbers {
     anonymous_links: 10,
     anonymous_links_daily: 100,
     misses: 30,
+    bad_credentials: 60,
     reports: 10,
     links: 6_000,
     calls_per_account: 6_000,

@@ -3,6 +3,7 @@
 mod clients;
 mod connections;
 mod creations;
+mod credentials;
 mod logins;
 mod misses;
 mod off;
