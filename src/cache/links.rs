@@ -2,10 +2,12 @@
 //! so no two addresses share a key.
 //!
 //! Invariant: what [`LinkCache::forget`] was told about before a load began, or while it runs, is
-//! not served from the cache afterwards: forgetting a key also ends its load's right to be kept.
+//! not served from the cache afterwards: forgetting a key also ends its load's right to be kept, and
+//! then changes the key's stamp, which ends the right of all that workers keep for themselves.
 
-use std::hint;
+use std::hash::BuildHasher;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use compact_str::CompactString;
@@ -13,51 +15,30 @@ use http::{HeaderValue, StatusCode};
 use quick_cache::sync::{Cache, DefaultLifecycle};
 use quick_cache::{DefaultHashBuilder, Weighter};
 
-use crate::cache::Blocked;
+use crate::cache::near::Stamp;
+use crate::cache::{Blocked, Near};
 use crate::clock::{Clock, Timestamp};
 use crate::code::canonicalise;
 use crate::link::location::location;
 use crate::link::{Fate, Reason};
-use crate::record::{Cell, Recorder};
+use crate::record::{Entry, Face, Recorder};
 use crate::store::{Error, Store};
 
-/// What an entry costs beside its texts: the link, its counters, the key and the slots that lead
-/// to them. Measured; see `docs/ARCHITECTURE.md`.
+/// What a link costs beside its texts: its counters, the key and the slots that lead to it. Measured;
+/// see `docs/ARCHITECTURE.md`.
 const ENTRY_BYTES: u64 = 256;
 /// What an absent address costs beside its text.
 const ABSENT_BYTES: u64 = 120;
+/// Stamps that keys share.
+const STAMPS: usize = 4096;
 /// How long an absent address is not asked for again.
 const ABSENT_FOR: Duration = Duration::from_secs(5);
-
-/// A link, ready to be answered with.
-#[derive(Debug)]
-pub struct Entry {
-    /// How it answers, and until when.
-    pub fate: Fate,
-    /// Hits a month; 0: any number.
-    pub hit_limit: u64,
-    /// The status of its redirect.
-    pub status: StatusCode,
-    /// Its counters.
-    pub cell: Arc<Cell>,
-    /// The prepared `Location`: fit for a header, as was seen when it was read.
-    pub location: Box<str>,
-}
-
-impl Entry {
-    /// Look at all that an answer needs. With many links each of these places is far from the
-    /// processor; asked for at once, they come together.
-    pub fn touch(&self) {
-        let text = self.location.as_bytes();
-        hint::black_box((self.cell.link(), text.first(), text.last()));
-    }
-}
 
 /// What an address leads to.
 #[derive(Clone, Debug)]
 pub enum Found {
     /// A link, alive or not.
-    Link(Arc<Entry>),
+    Link(Entry),
     /// Nothing.
     Absent,
 }
@@ -65,7 +46,7 @@ pub enum Found {
 /// What the cache holds for a key.
 #[derive(Clone, Debug)]
 enum Slot {
-    Link(Arc<Entry>),
+    Link(Entry),
     AbsentUntil(Timestamp),
 }
 
@@ -74,11 +55,10 @@ struct Weight;
 
 impl Weighter<CompactString, Slot> for Weight {
     fn weight(&self, key: &CompactString, slot: &Slot) -> u64 {
-        let (fixed, text) = match slot {
-            Slot::Link(entry) => (ENTRY_BYTES, entry.location.len()),
-            Slot::AbsentUntil(_) => (ABSENT_BYTES, 0),
-        };
-        fixed + u64::try_from(key.len() + text).unwrap_or(u64::MAX / 2)
+        match slot {
+            Slot::Link(entry) => weight(entry),
+            Slot::AbsentUntil(_) => ABSENT_BYTES + u64::try_from(key.len()).unwrap_or(u64::MAX / 2),
+        }
     }
 }
 
@@ -86,6 +66,11 @@ impl Weighter<CompactString, Slot> for Weight {
 #[derive(Debug)]
 pub struct LinkCache {
     slots: Cache<CompactString, Slot, Weight>,
+    hasher: DefaultHashBuilder,
+    /// Changed whenever something is forgotten that shares it, after it was.
+    stamps: Vec<AtomicU64>,
+    /// What each worker may keep for itself.
+    near_bytes: u64,
     store: Arc<Store>,
     recorder: Arc<Recorder>,
     clock: Clock,
@@ -94,7 +79,7 @@ pub struct LinkCache {
 }
 
 impl LinkCache {
-    /// A cache of at most about `bytes`, in front of `store`.
+    /// A cache of at most about `bytes`, in front of `store`: half of them here, half with the workers.
     pub fn new(
         bytes: u64,
         store: Arc<Store>,
@@ -103,15 +88,36 @@ impl LinkCache {
         default_hit_limit: u64,
         blocked: Arc<Blocked>,
     ) -> Self {
+        let bytes = bytes / 2;
+        let near_bytes = bytes / u64::try_from(recorder.workers()).unwrap_or(u64::MAX);
         let expected = usize::try_from(bytes / (ENTRY_BYTES + 100)).unwrap_or(usize::MAX);
-        let slots = Cache::with(
-            expected,
-            bytes,
-            Weight,
-            DefaultHashBuilder::default(),
-            DefaultLifecycle::default(),
-        );
-        Self { slots, store, recorder, clock, default_hit_limit, blocked }
+        let hasher = DefaultHashBuilder::default();
+        let slots =
+            Cache::with(expected, bytes, Weight, hasher.clone(), DefaultLifecycle::default());
+        let stamps = (0..STAMPS).map(|_| AtomicU64::new(0)).collect();
+        Self {
+            slots,
+            hasher,
+            stamps,
+            near_bytes,
+            store,
+            recorder,
+            clock,
+            default_hit_limit,
+            blocked,
+        }
+    }
+
+    /// What a worker keeps of this cache for itself.
+    pub fn near(&self) -> Near {
+        Near::new(self.near_bytes)
+    }
+
+    /// The stamp of a key.
+    pub fn stamp(&self, key: &str) -> Stamp {
+        let hash = self.hasher.hash_one(key);
+        let number = self.stamps.get(place(hash)).map(|stamp| stamp.load(Ordering::SeqCst));
+        Stamp { hash, number: number.unwrap_or_default() }
     }
 
     /// What `key` leads to, if it is known here.
@@ -135,7 +141,7 @@ impl LinkCache {
         };
         let entry = self.read(key).await?;
         let slot = match &entry {
-            Some(entry) => Slot::Link(Arc::clone(entry)),
+            Some(entry) => Slot::Link(entry.clone()),
             None => Slot::AbsentUntil(now.plus(ABSENT_FOR)),
         };
         // Refused when the key was forgotten meanwhile. This one answer is still right: it was
@@ -147,11 +153,17 @@ impl LinkCache {
     /// Drop what is known about `key`, since it changed.
     pub fn forget(&self, key: &str) {
         self.slots.remove(key);
+        if let Some(stamp) = self.stamps.get(place(self.hasher.hash_one(key))) {
+            stamp.fetch_add(1, Ordering::SeqCst);
+        }
     }
 
     /// Drop everything that is known.
     pub fn clear(&self) {
         self.slots.clear();
+        for stamp in &self.stamps {
+            stamp.fetch_add(1, Ordering::SeqCst);
+        }
     }
 
     /// How many links are here, and about how many bytes they take.
@@ -159,7 +171,7 @@ impl LinkCache {
         (self.slots.len(), self.slots.weight())
     }
 
-    async fn read(&self, key: &str) -> Result<Option<Arc<Entry>>, Error> {
+    async fn read(&self, key: &str) -> Result<Option<Entry>, Error> {
         loop {
             let round = self.recorder.round();
             let Some(place) = self.store.find_place(key).await? else { return Ok(None) };
@@ -178,17 +190,27 @@ impl LinkCache {
             if self.blocked.covers(canonical.host()) {
                 life.withheld = life.withheld.or(Some(Reason::Blocked));
             }
-            // From here on in one go, so that what a redirect reads lies close together.
-            let location = Box::from(&*target);
-            let Some(cell) = self.recorder.cell(&place, round) else { continue };
             let hit_limit = place.hit_limit.and_then(|limit| u64::try_from(limit).ok());
-            return Ok(Some(Arc::new(Entry {
+            let face = Face {
+                key,
+                location: &target,
                 fate: Fate::of(life),
                 hit_limit: hit_limit.unwrap_or(self.default_hit_limit),
                 status,
-                cell,
-                location,
-            })));
+            };
+            let Some(entry) = self.recorder.entry(&place, &face, round) else { continue };
+            return Ok(Some(entry));
         }
     }
+}
+
+/// About how many bytes a link takes.
+pub(super) fn weight(entry: &Entry) -> u64 {
+    let texts = entry.key().len() + entry.location().len();
+    ENTRY_BYTES + u64::try_from(texts).unwrap_or(u64::MAX / 2)
+}
+
+/// Which stamp a hash has.
+fn place(hash: u64) -> usize {
+    usize::try_from(hash >> 32).unwrap_or_default() % STAMPS
 }

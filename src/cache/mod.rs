@@ -4,11 +4,13 @@
 //! decides what of all that is shown to nobody.
 
 mod blocked;
+mod near;
 mod hosts;
 mod links;
 mod repeats;
 
 pub use blocked::Blocked;
 pub use hosts::Hosts;
-pub use links::{Entry, Found, LinkCache};
+pub use links::{Found, LinkCache};
+pub use near::Near;
 pub use repeats::{Known, Moment, Repeats};

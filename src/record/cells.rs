@@ -9,19 +9,27 @@ use std::borrow::Borrow;
 use std::collections::HashSet;
 use std::hash::{Hash, Hasher};
 
-use crate::ledger::Reservation;
-use crate::link::{LinkId, Month, Tally};
+use crate::link::{LinkId, Tally};
 use crate::record::Cell;
 use crate::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
-use crate::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use crate::sync::{Mutex, MutexGuard, PoisonError};
 
 /// Parts of the set, so that looking for cells that nobody needs can be done a little at a time.
 const SHARDS: usize = 64;
 
+/// Something that a cell lives in. A clone is the same one.
+pub(super) trait Counted: Clone {
+    /// The cell.
+    fn cell(&self) -> &Cell;
+
+    /// How many clones there are.
+    fn holders(&self) -> usize;
+}
+
 /// The set.
 #[derive(Debug)]
-pub(super) struct Cells {
-    shards: Vec<Mutex<HashSet<Held>>>,
+pub(super) struct Cells<C> {
+    shards: Vec<Mutex<HashSet<Held<C>>>>,
     /// Counts the times that cells were dropped.
     rounds: AtomicU64,
     next_sweep: AtomicUsize,
@@ -29,36 +37,36 @@ pub(super) struct Cells {
 
 /// A cell in the set, found by its link.
 #[derive(Debug)]
-struct Held(Arc<Cell>);
+struct Held<C>(C);
 
-impl Hash for Held {
+impl<C: Counted> Hash for Held<C> {
     fn hash<H: Hasher>(&self, state: &mut H) {
-        self.0.link().hash(state);
+        self.0.cell().link().hash(state);
     }
 }
 
-impl PartialEq for Held {
+impl<C: Counted> PartialEq for Held<C> {
     fn eq(&self, other: &Self) -> bool {
-        self.0.link() == other.0.link()
+        self.0.cell().link() == other.0.cell().link()
     }
 }
 
-impl Eq for Held {}
+impl<C: Counted> Eq for Held<C> {}
 
-impl Borrow<LinkId> for Held {
+impl<C: Counted> Borrow<LinkId> for Held<C> {
     fn borrow(&self) -> &LinkId {
-        self.0.link_ref()
+        self.0.cell().link_ref()
     }
 }
 
-impl Held {
+impl<C: Counted> Held<C> {
     /// Whether nobody would miss it.
     fn is_idle(&self) -> bool {
-        Arc::strong_count(&self.0) == 1 && self.0.is_written()
+        self.0.holders() == 1 && self.0.cell().is_written()
     }
 }
 
-impl Default for Cells {
+impl<C> Default for Cells<C> {
     fn default() -> Self {
         Self {
             shards: (0..SHARDS).map(|_| Mutex::default()).collect(),
@@ -68,30 +76,30 @@ impl Default for Cells {
     }
 }
 
-impl Cells {
+impl<C: Counted> Cells<C> {
     pub(super) fn round(&self) -> u64 {
         self.rounds.load(Ordering::Acquire)
     }
 
-    /// The cell of a link whose hits were read in `round`; `None` when they must be read again.
+    /// Whatever holds the cell of a link: what `again` makes of the known one, or `first` of what was
+    /// read in `round`; `None` when that must be read again.
     pub(super) fn get(
         &self,
         link: LinkId,
-        month: Month,
-        hits: i64,
-        reservation: Option<Arc<Reservation>>,
         round: u64,
-    ) -> Option<Arc<Cell>> {
+        again: impl FnOnce(&C) -> C,
+        first: impl FnOnce() -> C,
+    ) -> Option<C> {
         let mut cells = self.shard(link);
-        if let Some(Held(cell)) = cells.get(&link) {
-            return Some(Arc::clone(cell));
+        if let Some(Held(known)) = cells.get(&link) {
+            return Some(again(known));
         }
         if self.round() != round {
             return None;
         }
-        let cell = Arc::new(Cell::new(link, month, hits, reservation));
-        cells.insert(Held(Arc::clone(&cell)));
-        Some(cell)
+        let first = first();
+        cells.insert(Held(first.clone()));
+        Some(first)
     }
 
     /// These are in the store now: note it, and drop the cells that nobody needs any more.
@@ -99,7 +107,7 @@ impl Cells {
         for tally in tallies.iter().filter(|tally| tally.visits > 0) {
             let mut cells = self.shard(tally.link);
             let Some(held) = cells.get(&tally.link) else { continue };
-            held.0.wrote(tally.hour.month(), tally.visits);
+            held.0.cell().wrote(tally.hour.month(), tally.visits);
             if held.is_idle() {
                 cells.remove(&tally.link);
                 self.rounds.fetch_add(1, Ordering::AcqRel);
@@ -122,7 +130,7 @@ impl Cells {
         }
     }
 
-    fn shard(&self, link: LinkId) -> MutexGuard<'_, HashSet<Held>> {
+    fn shard(&self, link: LinkId) -> MutexGuard<'_, HashSet<Held<C>>> {
         let number = usize::try_from(link.0.unsigned_abs()).unwrap_or_default() % SHARDS;
         lock(self.shards.get(number).expect("a remainder is less than what it is divided by"))
     }

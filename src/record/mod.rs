@@ -11,10 +11,12 @@ pub mod book;
 mod cell;
 mod cells;
 mod click;
+mod entry;
 mod lane;
 mod recorder;
 
 pub use cell::Cell;
 pub use click::{Click, Visitor};
+pub use entry::{Entry, Face, Head};
 pub use lane::Lane;
 pub use recorder::{EVERY, Recorder};

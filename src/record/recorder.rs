@@ -13,7 +13,7 @@ use crate::link::tally::{merge, push};
 use crate::link::{Hour, LinkId, Tally};
 use crate::record::book::{Book, Numbered, Task};
 use crate::record::cells::Cells;
-use crate::record::{Cell, Click, Lane};
+use crate::record::{Cell, Click, Entry, Face, Lane};
 use crate::store::{Error, LogRow, Place, Store, Turn};
 
 /// How long clicks gather before they are made safe.
@@ -27,7 +27,7 @@ const LONGEST_SHARED: Duration = Duration::from_secs(4);
 #[derive(Debug)]
 pub struct Recorder {
     lanes: Vec<Arc<Lane>>,
-    cells: Cells,
+    cells: Cells<Entry>,
     /// What found no room in a lane, summed up by link and hour.
     spilled: Mutex<BTreeMap<(LinkId, Hour), Tally>>,
     /// One writer at a time.
@@ -69,6 +69,11 @@ impl Recorder {
         })
     }
 
+    /// How many workers there are.
+    pub fn workers(&self) -> usize {
+        self.lanes.len()
+    }
+
     /// The lane of a worker.
     pub fn lane(&self, worker: usize) -> Arc<Lane> {
         let lane = self.lanes.get(worker % self.lanes.len());
@@ -85,12 +90,15 @@ impl Recorder {
         self.cells.round()
     }
 
-    /// The cell of a link that was read in `round`; `None` when it must be read again.
-    pub fn cell(&self, place: &Place, round: u64) -> Option<Arc<Cell>> {
-        let hits = u64::try_from(place.month_hits).unwrap_or_default();
-        let ledger = self.ledger.as_ref();
-        let reservation = ledger.map(|ledger| ledger.reservation(place.id, place.month, hits));
-        self.cells.get(place.id, place.month, place.month_hits, reservation, round)
+    /// A link that was read in `round`, with its counters; `None` when it must be read again.
+    pub fn entry(&self, place: &Place, face: &Face<'_>, round: u64) -> Option<Entry> {
+        let first = || {
+            let hits = u64::try_from(place.month_hits).unwrap_or_default();
+            let ledger = self.ledger.as_ref();
+            let reservation = ledger.map(|ledger| ledger.reservation(place.id, place.month, hits));
+            Entry::new(face, Cell::new(place.id, place.month, place.month_hits, reservation))
+        };
+        self.cells.get(place.id, round, |known| known.wearing(face), first)
     }
 
     /// Leave a click in a lane. Where there is no room its details are dropped, and counted; it

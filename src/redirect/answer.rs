@@ -6,8 +6,8 @@ use bytes::Bytes;
 use http::header::{self, HeaderName};
 use http::{HeaderMap, HeaderValue, Response, StatusCode};
 
-use crate::cache::Entry;
 use crate::link::Reason;
+use crate::record::Entry;
 use crate::redirect::pages::{self, Language};
 use crate::redirect::{Answer, withheld};
 
@@ -41,7 +41,7 @@ pub(super) fn redirect(entry: &Entry) -> Answer {
     let mut response = Response::new(Bytes::new());
     *response.status_mut() = entry.status;
     let headers = response.headers_mut();
-    let location = HeaderValue::from_str(&entry.location);
+    let location = HeaderValue::from_bytes(entry.location());
     headers.insert(header::LOCATION, location.expect("the cache keeps none that is unfit"));
     headers.insert(header::CACHE_CONTROL, NO_STORE);
     response
@@ -111,7 +111,7 @@ pub(super) fn write(answer: &Answer, date: &str, out: &mut Vec<u8>) {
 /// The same for a redirect.
 pub(super) fn write_redirect(entry: &Entry, date: &str, out: &mut Vec<u8>) {
     write_status(entry.status, out);
-    write_field("location", entry.location.as_bytes(), out);
+    write_field("location", entry.location(), out);
     out.extend_from_slice(b"cache-control: no-store\r\ncontent-length: 0\r\n");
     write_field("date", date.as_bytes(), out);
     out.extend_from_slice(b"\r\n");

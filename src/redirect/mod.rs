@@ -20,14 +20,14 @@ use http::{HeaderMap, Method, Response};
 use tokio::sync::{Semaphore, SemaphorePermit};
 use tokio::time::sleep;
 
-use crate::cache::{Entry, Found, Hosts, LinkCache};
+use crate::cache::{Found, Hosts, LinkCache, Near};
 use crate::client::{Client, Proxies};
 use crate::clock::{Clock, Stopwatch, Timestamp};
 use crate::code::{Reserved, path};
 use crate::ledger::{Hit, Ledger, Reservation};
 use crate::limits::Limits;
 use crate::link::{Decision, Month};
-use crate::record::{Click, Lane, Recorder, Visitor};
+use crate::record::{Click, Entry, Lane, Recorder, Visitor};
 
 use answer::Trouble;
 pub use date::Date;
@@ -43,6 +43,8 @@ pub type Answer = Response<Bytes>;
 pub struct Plane {
     /// Links by address.
     pub links: Arc<LinkCache>,
+    /// Those that this worker sent visitors to lately.
+    pub near: Arc<Near>,
     /// Hosts of workspaces.
     pub hosts: Arc<Hosts>,
     /// Where redirects are counted.
@@ -115,7 +117,7 @@ enum Missing {
     /// The link behind a key.
     Link(String),
     /// A hit of a link whose instances count together.
-    Hit(Arc<Entry>),
+    Hit(Entry),
 }
 
 /// What a refusal goes by. It is worked out only for one.
@@ -163,6 +165,7 @@ impl Plane {
     /// The same for another worker: it leaves its clicks in a lane of its own.
     #[must_use]
     pub fn on_worker(mut self, worker: usize) -> Self {
+        self.near = Arc::new(self.links.near());
         self.lane = self.recorder.lane(worker);
         self.visitors = Arc::new(self.visitors.alike());
         self.date = Arc::default();
@@ -199,14 +202,20 @@ impl Plane {
     /// visitor on. Otherwise nothing has happened: all else is for [`Plane::answer`].
     pub fn send_on(&self, ask: &Ask<'_>, out: &mut Vec<u8>) -> bool {
         let Some(key) = self.key(ask.host, ask.path) else { return false };
-        let Some(Found::Link(entry)) = self.links.get(key.as_str()) else { return false };
-        entry.touch();
-        let visitor = self.visitors.of_get(ask.purpose, ask.agent);
-        let now = self.clock.at(ask.arrival);
-        let Admission::Pass(at) = self.admit(&entry, visitor, now) else { return false };
-        self.date.with(now, |date| answer::write_redirect(&entry, date, out));
-        self.count(&entry, at, Visit { visitor, arrival: ask.arrival });
-        true
+        let key = key.as_str();
+        let behind = || match self.links.get(key)? {
+            Found::Link(entry) => Some(entry),
+            Found::Absent => None,
+        };
+        let sent = self.near.with(key, self.links.stamp(key), behind, |entry| {
+            let visitor = self.visitors.of_get(ask.purpose, ask.agent);
+            let now = self.clock.at(ask.arrival);
+            let Admission::Pass(at) = self.admit(entry, visitor, now) else { return false };
+            self.date.with(now, |date| answer::write_redirect(entry, date, out));
+            self.count(entry, at, Visit { visitor, arrival: ask.arrival });
+            true
+        });
+        sent == Some(true)
     }
 
     /// Put any answer to a GET into `out`, as HTTP/1.1 has it.
@@ -302,7 +311,7 @@ impl Plane {
 
     /// The ledger that all instances share, and what this one holds of the link.
     fn shared<'a>(&'a self, entry: &'a Entry) -> Option<(&'a Ledger, &'a Arc<Reservation>)> {
-        Some((self.recorder.ledger()?, entry.cell.reservation()?))
+        Some((self.recorder.ledger()?, entry.cell().reservation()?))
     }
 
     /// Send the visitor on, or say why not.
@@ -327,7 +336,7 @@ impl Plane {
     /// Leave the click where it is counted.
     fn count(&self, entry: &Entry, at: Timestamp, visit: Visit) {
         let nanos = u32::try_from(visit.arrival.elapsed().as_nanos()).unwrap_or(u32::MAX);
-        let click = Click { link: entry.cell.link(), at, nanos, visitor: visit.visitor };
+        let click = Click { link: entry.link(), at, nanos, visitor: visit.visitor };
         self.recorder.count(&self.lane, click);
     }
 
@@ -340,7 +349,7 @@ impl Plane {
 /// This instance keeps the limit.
 fn admit_alone(entry: &Entry, now: Timestamp, visitor: Visitor) -> Admission {
     let month = Month::of(now);
-    let quota = entry.cell.quota();
+    let quota = entry.cell().quota();
     let counted_in = match visitor {
         Visitor::Person => quota.take(month, entry.hit_limit),
         Visitor::Other => quota.has_room(month, entry.hit_limit).then_some(month),
@@ -361,7 +370,7 @@ fn admit_shared(ledger: &Ledger, entry: &Entry, hit: Hit, visitor: Visitor) -> A
             let month = Month::of(now);
             let counted_in = match visitor {
                 // Only counted: it was granted.
-                Visitor::Person => entry.cell.quota().take(month, 0).unwrap_or(month),
+                Visitor::Person => entry.cell().quota().take(month, 0).unwrap_or(month),
                 Visitor::Other => month,
             };
             Admission::Pass(counted_at(now, month, counted_in))

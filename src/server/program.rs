@@ -199,6 +199,7 @@ impl Program {
 /// What redirects need of the parts.
 fn plane(parts: &Parts, proxies: Arc<Proxies>) -> Plane {
     Plane {
+        near: Arc::default(),
         links: Arc::clone(&parts.links),
         hosts: Arc::clone(&parts.hosts),
         recorder: Arc::clone(&parts.recorder),

@@ -16,7 +16,8 @@ pub use click::{Click, Visitor};
 pub(crate) mod races {
     use loom::thread;
 
-    use super::cells::Cells;
+    use super::Cell;
+    use super::cells::{Cells, Counted};
     use super::lane::Lane;
     use super::{Click, Visitor};
     use crate::clock::Timestamp;
@@ -52,6 +53,17 @@ pub(crate) mod races {
         });
     }
 
+    /// The cells by themselves.
+    impl Counted for Arc<Cell> {
+        fn cell(&self) -> &Cell {
+            self
+        }
+
+        fn holders(&self) -> usize {
+            Arc::strong_count(self)
+        }
+    }
+
     fn tally() -> Tally {
         let hour = Hour::of(AT);
         Tally { link: LINK, hour, others: 0, visits: 1, nanos: 1, last_at: AT }
@@ -61,9 +73,13 @@ pub(crate) mod races {
     /// while the link is loaded again. Whatever the order, the new cell knows of the hit.
     fn load_beside_the_writer(names_its_round: bool) {
         let month = Month::of(AT);
-        let cells = Arc::new(Cells::default());
+        let cells = Arc::new(Cells::<Arc<Cell>>::default());
         let store = Arc::new(AtomicU64::new(0));
-        let first = cells.get(LINK, month, 0, None, cells.round()).unwrap();
+        let load = |hits, round| {
+            let first = || Arc::new(Cell::new(LINK, month, hits, None));
+            cells.get(LINK, round, Arc::clone, first)
+        };
+        let first = load(0, cells.round()).unwrap();
         assert!(first.quota().take(month, 9).is_some());
         drop(first);
         let writer = {
@@ -77,7 +93,7 @@ pub(crate) mod races {
             let round = cells.round();
             let hits = i64::try_from(store.load(Ordering::Acquire)).unwrap();
             let round = if names_its_round { round } else { cells.round() };
-            if let Some(cell) = cells.get(LINK, month, hits, None, round) {
+            if let Some(cell) = load(hits, round) {
                 break cell;
             }
         };

@@ -15,6 +15,7 @@ on_both_databases!(
     both_ways_give_the_same_answer,
     requests_are_answered_in_their_order_whoever_answers,
     a_request_in_pieces_is_one_request,
+    every_worker_forgets_what_changed_and_goes_on_counting,
 );
 
 const BROWSER: &str = "Accept: text/html\r\nAccept-Language: de-DE,de;q=0.9\r\n";
@@ -172,5 +173,35 @@ async fn a_request_in_pieces_is_one_request(kind: Kind) {
             assert_eq!(wire.answer(), whole);
         }
     });
+    kurz.stop().await;
+}
+
+async fn every_worker_forgets_what_changed_and_goes_on_counting(kind: Kind) {
+    const ROUNDS: usize = 10;
+    const WIRES: usize = 16;
+    let kurz = Staged::start(kind).await;
+    let http = kurz.http();
+    let target = |round: usize| format!("https://example.com/{round}");
+    let limit = 2 * WIRES * ROUNDS;
+    let body = json!({ "original_url": target(0), "custom_code": "promo", "hit_limit": limit });
+    links::make(&http, "main", &body).await;
+    let mut wires: Vec<Wire> = (0..WIRES).map(|_| Wire::to(&kurz)).collect();
+    let mut ask_all = |times: usize, expected: &str| {
+        for wire in &mut wires {
+            for _ in 0..times {
+                let answer = block_in_place(|| wire.ask(&get("/promo", "")));
+                assert!(answer.contains(expected), "{expected}: {answer}");
+            }
+        }
+    };
+    for round in 0..ROUNDS {
+        // The second time it is known to the worker itself.
+        ask_all(2, &format!("location: {}\r\n", target(round)));
+        let body = json!({ "original_url": target(round + 1) });
+        http.patch("/api/v1/workspaces/main/links/promo", &body).await.expect(200);
+    }
+    ask_all(1, "HTTP/1.1 429");
+    http.delete("/api/v1/workspaces/main/links/promo").await.expect(204);
+    ask_all(1, "HTTP/1.1 404");
     kurz.stop().await;
 }

@@ -4,6 +4,7 @@
 use std::time::Duration;
 
 use kurz::clock::Stopwatch;
+use tokio::sync::Mutex;
 use tokio::task::block_in_place;
 
 use crate::harness::instance::{Home, Kind, Served, on_both_databases};
@@ -21,6 +22,9 @@ const LINKS: usize = 10_000;
 /// written is missing after any time.
 const LATE: Duration = Duration::from_secs(4);
 
+/// One storm at a time: another's would take the processors from the writer that is looked at.
+static ALONE: Mutex<()> = Mutex::const_new(());
+
 /// What the tables say: the total, the sum over links, over hours.
 async fn sums(home: &Home) -> [i64; 3] {
     let mut sums = [0; 3];
@@ -35,6 +39,7 @@ async fn sums(home: &Home) -> [i64; 3] {
 }
 
 async fn e9_every_redirect_of_a_storm_is_counted_once_it_was_asked_to_end(kind: Kind) {
+    let _alone = ALONE.lock().await;
     let served = Served::start_with(kind, &[("KURZ_LIMITS", "off")]);
     let redirects = if kind == Kind::Sqlite { 200_000 } else { 50_000 };
     let (stopped, home) = block_in_place(|| {
@@ -54,6 +59,7 @@ async fn e9_every_redirect_of_a_storm_is_counted_once_it_was_asked_to_end(kind: 
 }
 
 async fn e9_a_kill_takes_only_the_latest_redirects_and_adds_none(kind: Kind) {
+    let _alone = ALONE.lock().await;
     let mut served = Served::start_with(kind, &[("KURZ_LIMITS", "off")]);
     let home = std::sync::Arc::clone(&served.home);
     let paths = block_in_place(|| make_links(served.base_url(), LINKS));
