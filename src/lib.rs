@@ -8,6 +8,7 @@
 //! | [`account`] | people, roles, credentials, and what each may do | `code`: pure |
 //! | [`clock`], [`entropy`] | the only readers of time and randomness | nothing |
 //! | [`limits`] | how often somebody may do something: pure | nothing |
+//! | [`late`] | turns for those who are over a limit and are served all the same | nothing |
 //! | [`client`] | where a request comes from, through trusted proxies | nothing |
 //! | `sync` | atomics and locks that `tests/loom` replaces by its own | nothing |
 //! | [`config`] | every setting: default, bounds, words | `code`, `account` |
@@ -38,6 +39,7 @@ pub mod egress;
 pub mod entropy;
 pub mod fleet;
 pub mod jobs;
+pub mod late;
 pub mod ledger;
 pub mod limits;
 pub mod link;

@@ -10,12 +10,12 @@ use std::net::IpAddr;
 use std::time::Duration;
 
 use quick_cache::sync::Cache;
-use tokio::sync::Semaphore;
-use tokio::time::{Instant, sleep};
+use tokio::time::Instant;
 
 use crate::account::{Caller, Credential, Email, Identity, Scopes, key};
 use crate::app::{App, AppError};
 use crate::clock::Timestamp;
+use crate::late::Late;
 use crate::store::{self, ApiKey, User};
 
 /// How long something found in the store is believed.
@@ -25,23 +25,18 @@ const MOST: usize = 10_000;
 /// A key's last use is written down at most this often.
 const TOUCH_EVERY: Duration = Duration::from_mins(1);
 
-/// Look-ups at the same time for those who are out of credentials, and how long each holds up the next:
-/// at most 2,000 a second for all of them together.
-const LATE_LOOKS: usize = 2;
-const LATE_PAUSE: Duration = Duration::from_millis(1);
-
 /// Users and keys that were asked for a moment ago.
 #[derive(Debug)]
 pub(super) struct Known {
     users: Cache<Email, (Instant, User)>,
     keys: Cache<[u8; 32], (Instant, ApiKey, User)>,
     /// The turns of those who are out of credentials.
-    late: Semaphore,
+    late: Late,
 }
 
 impl Default for Known {
     fn default() -> Self {
-        Self { users: Cache::new(MOST), keys: Cache::new(MOST), late: Semaphore::new(LATE_LOOKS) }
+        Self { users: Cache::new(MOST), keys: Cache::new(MOST), late: Late::default() }
     }
 }
 
@@ -130,10 +125,7 @@ impl App {
         if was_good || !is_late {
             return Ok(find.await?);
         }
-        let _turn = self.known.late.acquire().await;
-        let found = find.await;
-        sleep(LATE_PAUSE).await;
-        Ok(found?)
+        Ok(self.known.late.serve(find).await?)
     }
 
     /// What somebody at `client` is told whose credential is nobody's.

@@ -13,17 +13,15 @@ mod withheld;
 
 use std::net::IpAddr;
 use std::sync::Arc;
-use std::time::Duration;
 
 use bytes::Bytes;
 use http::{HeaderMap, Method, Response};
-use tokio::sync::{Semaphore, SemaphorePermit};
-use tokio::time::sleep;
 
 use crate::cache::{Found, Hosts, LinkCache, Near};
 use crate::client::{Client, Proxies};
 use crate::clock::{Clock, Stopwatch, Timestamp};
 use crate::code::{Reserved, path};
+use crate::late::Late;
 use crate::ledger::{Hit, Ledger, Reservation};
 use crate::limits::Limits;
 use crate::link::{Decision, Month};
@@ -61,18 +59,11 @@ pub struct Plane {
     pub limits: Arc<Limits>,
     /// Whose word on addresses counts.
     pub proxies: Arc<Proxies>,
-    /// Reads for those who asked for too much that does not exist: few at a time, so that the store
-    /// answers others first.
-    pub late: Arc<Semaphore>,
+    /// Turns for those who asked for too much that does not exist.
+    pub late: Arc<Late>,
     /// What time it is.
     pub clock: Clock,
 }
-
-/// Reads at the same time for those who are out of misses.
-pub const LATE_READS: usize = 2;
-/// How long each of them holds up the next: so they are at most 2,000 a second for all together, and
-/// a scan at full speed takes neither the store nor the processor from others.
-const LATE_PAUSE: Duration = Duration::from_millis(1);
 
 /// A request.
 #[derive(Clone, Copy, Debug)]
@@ -254,18 +245,10 @@ impl Plane {
     /// it was looked for, and whoever follows one is served, however much that does not exist they
     /// asked for before: only, those wait for each other.
     async fn look_up(&self, key: &str, client: Client) -> Option<Found> {
-        let turn = self.turn(client).await;
-        let found = self.links.load(key).await;
-        if turn.is_some() {
-            sleep(LATE_PAUSE).await;
-        }
+        let load = self.links.load(key);
+        let is_late = self.limits.is_out_of_misses(client.0, self.clock.steady());
+        let found = if is_late { self.late.serve(load).await } else { load.await };
         found.inspect_err(|error| tracing::warn!(%error, "a redirect could not be looked up")).ok()
-    }
-
-    /// The turn of somebody who is out of misses; others need none.
-    async fn turn(&self, client: Client) -> Option<SemaphorePermit<'_>> {
-        let late = self.limits.is_out_of_misses(client.0, self.clock.steady());
-        if late { self.late.acquire().await.ok() } else { None }
     }
 
     /// Say why not. Who was told too often that there is nothing is told that instead.

@@ -12,7 +12,7 @@ use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use hyper_util::service::TowerToHyperService;
 use thiserror::Error;
-use tokio::sync::{Semaphore, mpsc};
+use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
@@ -31,7 +31,7 @@ use crate::ledger::Ledger;
 use crate::limits;
 use crate::link::Own;
 use crate::record::Recorder;
-use crate::redirect::{LATE_READS, Plane, Visitors};
+use crate::redirect::{Plane, Visitors};
 use crate::redis::Redis;
 use crate::server::blocklist::{self, BlocklistError};
 use crate::server::front::Front;
@@ -209,7 +209,7 @@ fn plane(parts: &Parts, proxies: Arc<Proxies>) -> Plane {
         reserved: Arc::clone(&parts.reserved),
         limits: Arc::clone(&parts.limits),
         proxies,
-        late: Arc::new(Semaphore::new(LATE_READS)),
+        late: Arc::default(),
         clock: parts.clock.clone(),
     }
 }

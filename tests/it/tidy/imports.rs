@@ -23,6 +23,7 @@ const ALLOWED: &[Row] = &[
     Row { module: "entropy", may_import: "", why: BOTTOM },
     Row { module: "sync", may_import: "", why: BOTTOM },
     Row { module: "client", may_import: "", why: BOTTOM },
+    Row { module: "late", may_import: "", why: BOTTOM },
     Row { module: "limits", may_import: "", why: PURE },
     Row {
         module: "config",
@@ -57,7 +58,7 @@ const ALLOWED: &[Row] = &[
     Row { module: "record", may_import: "ledger store link code clock sync", why: BEHIND },
     Row {
         module: "redirect",
-        may_import: "cache ledger record link limits code client clock",
+        may_import: "cache ledger record link limits late code client clock",
         why: "it is the data plane: it must go on when the store, the API and the pages do not, and \
               it never waits for a write",
     },
@@ -68,8 +69,8 @@ const ALLOWED: &[Row] = &[
     },
     Row {
         module: "app",
-        may_import: "store cache ledger record fleet egress link limits code account clock entropy \
-                     config",
+        may_import: "store cache ledger record fleet egress link limits late code account clock \
+                     entropy config",
         why: "it is what the program does, whoever asks; it must not know who that is",
     },
     Row {
