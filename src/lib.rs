@@ -8,13 +8,12 @@
 //! | [`account`] | people, roles, credentials, and what each may do | `code`: pure |
 //! | [`clock`], [`entropy`] | the only readers of time and randomness | nothing |
 //! | [`limits`] | how often somebody may do something: pure | nothing |
-//! | [`late`] | turns for those who are over a limit and are served all the same | nothing |
-//! | [`client`] | where a request comes from, through trusted proxies | nothing |
+//! | [`client_address`] | where a request comes from, through trusted proxies | nothing |
 //! | `sync` | atomics and locks that `tests/loom` replaces by its own | nothing |
 //! | [`config`] | every setting: default, bounds, words | `code`, `account` |
 //! | [`store`] | the only SQL: SQLite and PostgreSQL | `code`, `link`, `account`, `config` |
-//! | [`redis`], [`fleet`] | Redis; what instances say to each other | `store`, `config` |
-//! | [`ledger`], [`record`] | quotas; redirects on their way to the store | `store`, `link` |
+//! | [`redis`], [`peers`] | Redis; what instances say to each other | `store`, `config` |
+//! | [`quota`], [`record`] | quotas; redirects on their way to the store | `store`, `link` |
 //! | [`cache`] | links and hosts in memory | `store`, `record` |
 //! | [`redirect`] | the data plane: address → answer | `cache`, `record`, `link`; never `store` |
 //! | [`egress`] | the only door to places that users name | nothing |
@@ -22,7 +21,8 @@
 //! | [`api`], [`dialects`], [`web`] | the control plane: JSON, older shapes of it, pages | `app` |
 //! | `problem` | every error as it leaves the house | `app` |
 //! | [`jobs`] | work beside the requests | `app` |
-//! | [`server`] | sockets, accept loop, limits, shutdown | `redirect`, `api`, `web` |
+//! | [`net`] | sockets, TLS, accept loop, HTTP/1 framing, fast path, timeouts, limits | nothing of links |
+//! | [`server`] | composes all of it: run, dispatch, routes, admin listener | everything but `cli` |
 //! | [`cli`] | one subcommand a file | everything |
 
 pub mod account;
@@ -30,21 +30,21 @@ pub mod api;
 pub mod app;
 pub mod cache;
 pub mod cli;
-pub mod client;
+pub mod clicks;
+pub mod client_address;
 pub mod clock;
 pub mod code;
 pub mod config;
 pub mod dialects;
 pub mod egress;
 pub mod entropy;
-pub mod fleet;
 pub mod jobs;
-pub mod late;
-pub mod ledger;
 pub mod limits;
 pub mod link;
+pub mod net;
+pub mod peers;
 mod problem;
-pub mod record;
+pub mod quota;
 pub mod redirect;
 pub mod redis;
 pub mod server;

@@ -8,10 +8,10 @@
 
 use std::collections::BTreeSet;
 
-use kurz::redirect::visitor;
-use kurz::server::host;
+use kurz::net::host;
+use kurz::redirect::visitor_kind;
 use kurz::web as cell;
-use kurz::{account, clock, code, config, link, record};
+use kurz::{account, clicks, clock, code, config, link};
 
 #[path = "../fuzz/src/json.rs"]
 #[expect(unreachable_pub, reason = "it is made for the crate of the fuzz targets")]

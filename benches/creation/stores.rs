@@ -11,7 +11,7 @@ use kurz::clock::Clock;
 use kurz::config::{Config, Overrides};
 use kurz::entropy::Entropy;
 use kurz::link::Strategy;
-use kurz::server::program::Program;
+use kurz::server::run::RunningServer;
 use rusqlite::Connection;
 use rusqlite::backup::Backup;
 use tokio_postgres::NoTls;
@@ -116,7 +116,7 @@ impl Place {
 
 /// A running kurz.
 pub(crate) struct Kurz {
-    program: Program,
+    program: RunningServer,
     file: Option<PathBuf>,
 }
 
@@ -136,7 +136,7 @@ impl Kurz {
         let settings = settings.map(|(name, text)| (name.to_owned(), text.to_owned()));
         let nowhere = Path::new("/nonexistent");
         let config = Config::load(&Overrides::default(), settings, nowhere).expect("within bounds");
-        let program = Program::start(&config, Clock::system(), Entropy::os()).await;
+        let program = RunningServer::start(&config, Clock::system(), Entropy::os()).await;
         let file = store.strip_prefix("sqlite://").map(PathBuf::from);
         Self { program: program.expect("kurz starts"), file }
     }

@@ -9,7 +9,7 @@ use kurz::account::Caller;
 use kurz::app::LinkRequest;
 use kurz::clock::{Clock, Stopwatch};
 use kurz::entropy::Entropy;
-use kurz::server::program::Program;
+use kurz::server::run::RunningServer;
 use tokio::task::JoinSet;
 
 use crate::figures::{Creation, median};
@@ -25,8 +25,9 @@ const FIRST: usize = 1_000_000_000;
 pub(crate) fn measure(file: &Path) -> Creation {
     let runtime = fill::runtime();
     let creation = runtime.block_on(async {
-        let program =
-            Program::start(&fill::config(file), Clock::system(), Entropy::os()).await.unwrap();
+        let program = RunningServer::start(&fill::config(file), Clock::system(), Entropy::os())
+            .await
+            .unwrap();
         // The first round meets what nobody has read yet.
         let mut rounds = Vec::new();
         for number in 0..=ROUNDS {
@@ -42,7 +43,7 @@ pub(crate) fn measure(file: &Path) -> Creation {
 }
 
 /// Links a second, and CPU time of the whole process in microseconds a link.
-async fn round(program: &Program, number: usize) -> (f64, f64) {
+async fn round(program: &RunningServer, number: usize) -> (f64, f64) {
     let mut callers = JoinSet::new();
     let cpu = cpu_ms();
     let watch = Stopwatch::start();

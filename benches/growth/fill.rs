@@ -10,7 +10,7 @@ use kurz::clock::{Clock, Stopwatch};
 use kurz::code::{WorkspaceId, canonicalise, deterministic};
 use kurz::config::{Config, Overrides};
 use kurz::entropy::Entropy;
-use kurz::server::program::Program;
+use kurz::server::run::RunningServer;
 use rusqlite::{Connection, params};
 
 /// The workspace of all links.
@@ -60,7 +60,7 @@ pub(crate) fn filled(folder: &Path, links: usize) -> PathBuf {
         let _ = fs::remove_file(format!("{}{left}", making.display()));
     }
     runtime().block_on(async {
-        let program = Program::start(&config(&making), Clock::system(), Entropy::os()).await;
+        let program = RunningServer::start(&config(&making), Clock::system(), Entropy::os()).await;
         program.unwrap().shutdown().await.unwrap();
     });
     fill(&making, links);

@@ -13,7 +13,7 @@ use std::time::Duration;
 use kurz::clock::{Clock, Stopwatch};
 use kurz::config::{Config, Overrides};
 use kurz::entropy::Entropy;
-use kurz::server::program::Program;
+use kurz::server::run::RunningServer;
 use reqwest::header::{COOKIE, HeaderMap, HeaderValue, ORIGIN, SET_COOKIE};
 
 /// Links of the one who has many.
@@ -49,7 +49,7 @@ fn main() {
 }
 
 /// A kurz with accounts on a store.
-async fn start(store: &fill::Store) -> Program {
+async fn start(store: &fill::Store) -> RunningServer {
     let env = [
         ("KURZ_STORE", store.url()),
         ("KURZ_LISTEN", "127.0.0.1:0".to_owned()),
@@ -59,11 +59,11 @@ async fn start(store: &fill::Store) -> Program {
     .map(|(name, value)| (name.to_owned(), value));
     let nowhere = tempfile::tempdir().expect("there is room");
     let config = Config::load(&Overrides::default(), env, nowhere.path()).expect("in bounds");
-    Program::start(&config, Clock::system(), Entropy::os()).await.expect("the store is fresh")
+    RunningServer::start(&config, Clock::system(), Entropy::os()).await.expect("the store is fresh")
 }
 
 /// A browser that is signed in, registered if need be.
-async fn sign_in(program: &Program, path: &str, email: &str) -> reqwest::Client {
+async fn sign_in(program: &RunningServer, path: &str, email: &str) -> reqwest::Client {
     let base = format!("http://{}", program.address());
     let mut headers = HeaderMap::new();
     headers.insert(ORIGIN, HeaderValue::from_str(&base).expect("an origin"));

@@ -18,14 +18,14 @@ use kurz::account::Email;
 use kurz::account::password::Password;
 use kurz::app::people::{NewUser, People};
 use kurz::app::{Actor, Passwords};
-use kurz::client::Client;
+use kurz::client_address::ClientAddress;
 use kurz::clock::{Clock, Timestamp};
 use kurz::code::{Code, canonicalise};
 use kurz::config::{Config, Overrides};
 use kurz::entropy::Entropy;
 use kurz::link::limits;
-use kurz::server::program::Program;
 use kurz::server::routes;
+use kurz::server::run::RunningServer;
 use kurz::store::Store;
 use serde_json::Value;
 use tokio::runtime::Runtime;
@@ -59,7 +59,7 @@ pub struct World {
     token: String,
     calls: BTreeMap<String, Call>,
     schemas: Value,
-    _program: Program,
+    _program: RunningServer,
 }
 
 impl World {
@@ -99,7 +99,7 @@ impl World {
         if call.signed_in {
             request = request.header("authorization", format!("Bearer {}", self.token));
         }
-        let request = request.extension(Client::UNKNOWN).body(Body::from(body.to_vec()));
+        let request = request.extension(ClientAddress::UNKNOWN).body(Body::from(body.to_vec()));
         let request = request.expect("the document's paths are paths");
         self.runtime.block_on(async {
             let answer = self.router.clone().oneshot(request).await.expect("it cannot fail");
@@ -112,7 +112,7 @@ impl World {
     }
 }
 
-async fn start(folder: &Path) -> (Program, String) {
+async fn start(folder: &Path) -> (RunningServer, String) {
     let setting = |name: &str, value: &str| (name.to_owned(), value.to_owned());
     let store = format!("sqlite://{}", folder.join("kurz.db").display());
     let settings = vec![
@@ -150,8 +150,9 @@ async fn start(folder: &Path) -> (Program, String) {
         people.add(new, &Actor::operator()).await.expect("it is new");
     }
     drop(people);
-    let program = Program::start(&config, clock, Entropy::os()).await.expect("it starts");
-    let session = program.app().log_in(ADA, word, Client::UNKNOWN.0).await.expect("it is she");
+    let program = RunningServer::start(&config, clock, Entropy::os()).await.expect("it starts");
+    let session =
+        program.app().log_in(ADA, word, ClientAddress::UNKNOWN.0).await.expect("it is she");
     (program, session.token.text)
 }
 

@@ -12,10 +12,10 @@ pub mod code;
 #[path = "../../src/config/mod.rs"]
 pub mod config;
 pub mod link;
-pub mod record;
-#[path = "../../src/redirect/visitor.rs"]
-pub mod visitor;
-#[path = "../../src/server/host.rs"]
+pub mod clicks;
+#[path = "../../src/redirect/visitor_kind.rs"]
+pub mod visitor_kind;
+#[path = "../../src/net/host.rs"]
 pub mod host;
 #[path = "../../src/web/links/cell.rs"]
 pub mod cell;

@@ -6,15 +6,15 @@ use http::{HeaderMap, HeaderValue, Method, Request};
 use crate::account::token::Tokens;
 use crate::account::{Email, claim, key};
 use crate::cell::cell;
+use crate::clicks::VisitorKind;
 use crate::clock::Timestamp;
 use crate::code::canonical::MAX_BYTES;
-use crate::code::path::{Place, ShortPath, parse};
+use crate::code::path::{PathTarget, ShortPath, parse};
 use crate::code::{Code, WorkspaceId, canonicalise, deterministic};
 use crate::config::{Config, Overrides};
 use crate::host::{host_of, normalise_host, request_host};
 use crate::link::qr;
-use crate::record::Visitor;
-use crate::visitor::Visitors;
+use crate::visitor_kind::Visitors;
 
 /// Any text as a URL: refused, or a canonical form that keeps its promises.
 pub fn canon(input: &str) {
@@ -36,14 +36,14 @@ pub fn canon(input: &str) {
 
 /// Any text as the path of a request: no address, or one with a single spelling.
 pub fn path(input: &str) {
-    let Some(ShortPath { place, preview }) = parse(input) else { return };
+    let Some(ShortPath { target, preview }) = parse(input) else { return };
     let plus = if preview { "+" } else { "" };
-    let spelling = match place {
-        Place::Bare { code } => {
+    let spelling = match target {
+        PathTarget::Bare { code } => {
             assert!(Code::parse(code).is_some());
             format!("/{code}{plus}")
         }
-        Place::Workspace { key, workspace, code } => {
+        PathTarget::Workspace { key, workspace, code } => {
             assert!(Code::parse(code).is_some() && WorkspaceId::parse(workspace).is_some());
             assert_eq!(key, format!("{workspace}/{code}"));
             format!("/w/{key}{plus}")
@@ -135,12 +135,12 @@ pub fn agent(input: &[u8]) {
     }
     let first = visitors.of(&Method::GET, &headers);
     assert_eq!(visitors.of(&Method::GET, &headers), first, "what is remembered is what was said");
-    assert_eq!(visitors.of(&Method::HEAD, &headers), Visitor::Other);
+    assert_eq!(visitors.of(&Method::HEAD, &headers), VisitorKind::Other);
     let agent = headers.get("user-agent").map(|agent| agent.as_bytes().to_vec());
     let bot = [agent.unwrap_or_default(), b" Googlebot/2.1".to_vec()].concat();
     if let Ok(bot) = HeaderValue::from_bytes(&bot) {
         headers.insert("user-agent", bot);
-        assert_eq!(visitors.of(&Method::GET, &headers), Visitor::Other);
+        assert_eq!(visitors.of(&Method::GET, &headers), VisitorKind::Other);
     }
 }
 

@@ -3,7 +3,7 @@
 //! Invariant: what a stranger may not even know to exist is [`Refused::Hidden`], which looks like
 //! absence; only members learn that a right is missing.
 
-use crate::account::{Caller, Credential, Identity, Role, Scope, UserId, Who};
+use crate::account::{Caller, CallerKind, Credential, Identity, Role, Scope, UserId};
 use crate::code::WorkspaceId;
 
 /// Something done in a workspace.
@@ -71,7 +71,7 @@ pub enum Refused {
 
 /// Where something is done, as far as rights go.
 #[derive(Clone, Copy, Debug)]
-pub struct Place<'a> {
+pub struct WorkspaceRole<'a> {
     /// The workspace.
     pub workspace: &'a WorkspaceId,
     /// Whether it is `main`, where everybody has their own links.
@@ -81,14 +81,18 @@ pub struct Place<'a> {
 }
 
 /// Whether `caller` may do `act` in a workspace, and how far.
-pub fn in_workspace(caller: &Caller, place: &Place<'_>, act: Act) -> Result<Reach, Refused> {
+pub fn in_workspace(
+    caller: &Caller,
+    place: &WorkspaceRole<'_>,
+    act: Act,
+) -> Result<Reach, Refused> {
     let identity = match &caller.who {
-        Who::Open => return Ok(Reach::All),
-        Who::Anonymous if place.is_main && act == Act::CreateLinks => {
+        CallerKind::Open => return Ok(Reach::All),
+        CallerKind::Anonymous if place.is_main && act == Act::CreateLinks => {
             return Ok(Reach::Nobodys);
         }
-        Who::Anonymous => return Err(Refused::Unauthenticated),
-        Who::User(identity) => identity,
+        CallerKind::Anonymous => return Err(Refused::Unauthenticated),
+        CallerKind::User(identity) => identity,
     };
     let elsewhere = identity.only_workspace.as_ref().is_some_and(|only| only != place.workspace);
     let stranger = !place.is_main && !identity.is_admin && place.role.is_none();
@@ -178,7 +182,7 @@ mod tests {
         act: Act,
     ) -> Result<Reach, Refused> {
         let id = WorkspaceId::parse(workspace).unwrap();
-        let place = Place { workspace: &id, is_main: workspace == "main", role };
+        let place = WorkspaceRole { workspace: &id, is_main: workspace == "main", role };
         in_workspace(caller, &place, act)
     }
 

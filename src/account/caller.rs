@@ -9,14 +9,14 @@ use crate::code::WorkspaceId;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Caller {
     /// Who it is.
-    pub who: Who,
+    pub who: CallerKind,
     /// The address that the request came from; `None` for those who ask from inside the program.
     pub client: Option<IpAddr>,
 }
 
 /// Who somebody is, as far as they showed.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Who {
+pub enum CallerKind {
     /// Anybody, on a server that is open to everybody.
     Open,
     /// Somebody without a credential.
@@ -53,13 +53,13 @@ pub enum Credential {
 
 impl Caller {
     /// Anybody, on a server that is open to everybody.
-    pub const OPEN: Self = Self { who: Who::Open, client: None };
+    pub const OPEN: Self = Self { who: CallerKind::Open, client: None };
     /// Somebody without a credential.
-    pub const ANONYMOUS: Self = Self { who: Who::Anonymous, client: None };
+    pub const ANONYMOUS: Self = Self { who: CallerKind::Anonymous, client: None };
 
     /// Somebody who showed a good credential.
     pub const fn user(identity: Identity) -> Self {
-        Self { who: Who::User(identity), client: None }
+        Self { who: CallerKind::User(identity), client: None }
     }
 
     /// The same caller, who asks from `client`.
@@ -78,19 +78,19 @@ impl Caller {
 
     /// Whether the server is open, and this is anybody.
     pub fn is_open(&self) -> bool {
-        self.who == Who::Open
+        self.who == CallerKind::Open
     }
 
     /// Whether there is no credential, and it would take one.
     pub fn is_anonymous(&self) -> bool {
-        self.who == Who::Anonymous
+        self.who == CallerKind::Anonymous
     }
 
     /// The person, if there is one.
     pub const fn identity(&self) -> Option<&Identity> {
         match &self.who {
-            Who::User(identity) => Some(identity),
-            Who::Open | Who::Anonymous => None,
+            CallerKind::User(identity) => Some(identity),
+            CallerKind::Open | CallerKind::Anonymous => None,
         }
     }
 

@@ -11,7 +11,7 @@ pub mod token;
 pub mod user;
 
 pub use access::{Act, Reach, Refused};
-pub use caller::{Caller, Credential, Identity, Who};
+pub use caller::{Caller, CallerKind, Credential, Identity};
 pub use key::{Scope, Scopes};
 pub use role::Role;
 pub use user::{Email, KeyId, UserId};

@@ -52,7 +52,7 @@ pub struct Tokens {
 
 /// What a good token says.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Claims {
+pub struct TokenClaims {
     /// Who signed in.
     pub email: Email,
     /// The user's token version at that time.
@@ -72,7 +72,7 @@ pub struct Token {
 /// that is text or a fraction is no end at all.
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Wire {
+struct TokenPayload {
     sub: String,
     iat: i64,
     exp: i64,
@@ -98,23 +98,23 @@ impl Tokens {
     pub fn issue(&self, email: &Email, version: i64, now: Timestamp) -> Token {
         let iat = now.as_ms().div_euclid(1000);
         let exp = iat + i64::try_from(LIFE.as_secs()).unwrap_or(0);
-        let wire = Wire { sub: email.to_string(), iat, exp, nbf: None, ver: version };
+        let wire = TokenPayload { sub: email.to_string(), iat, exp, nbf: None, ver: version };
         let text = encode(&Header::new(Algorithm::HS256), &wire, &self.sign)
             .expect("numbers and text can be written as JSON, and the key is for this algorithm");
         Token { text, expires_at: Timestamp::from_ms(exp.saturating_mul(1000)) }
     }
 
     /// What a token says, if it is ours and its time is not over.
-    pub fn read(&self, token: &str, now: Timestamp) -> Option<Claims> {
+    pub fn read(&self, token: &str, now: Timestamp) -> Option<TokenClaims> {
         if token.len() > MOST_BYTES {
             return None;
         }
-        let wire: Wire = decode(token, &self.check, &self.validation).ok()?.claims;
+        let wire: TokenPayload = decode(token, &self.check, &self.validation).ok()?.claims;
         let now = now.as_ms().div_euclid(1000);
         let over = wire.exp.saturating_add(LEEWAY_SECONDS) <= now;
         let early = wire.nbf.is_some_and(|nbf| nbf.saturating_sub(LEEWAY_SECONDS) > now);
         let email = Email::parse(&wire.sub).ok().filter(|email| email.as_str() == wire.sub)?;
-        (!over && !early).then_some(Claims { email, version: wire.ver })
+        (!over && !early).then_some(TokenClaims { email, version: wire.ver })
     }
 }
 
@@ -161,7 +161,7 @@ mod tests {
         let token = tokens.issue(&ada(), 3, NOW);
         assert_eq!(token.expires_at, NOW.plus(LIFE));
         let read = tokens.read(&token.text, NOW).unwrap();
-        assert_eq!(read, Claims { email: ada(), version: 3 });
+        assert_eq!(read, TokenClaims { email: ada(), version: 3 });
         let end = |seconds| NOW.plus(LIFE + Duration::from_secs(seconds));
         assert!(tokens.read(&token.text, end(4)).is_some());
         assert_eq!(tokens.read(&token.text, end(5)), None);

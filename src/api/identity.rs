@@ -10,7 +10,7 @@ use http::{HeaderMap, HeaderValue};
 
 use crate::account::Caller;
 use crate::app::{App, AppError};
-use crate::client::Client;
+use crate::client_address::ClientAddress;
 use crate::problem::Problem;
 
 /// Who asks.
@@ -20,7 +20,7 @@ impl FromRequestParts<Arc<App>> for Identified {
     type Rejection = Problem;
 
     async fn from_request_parts(parts: &mut Parts, app: &Arc<App>) -> Result<Self, Problem> {
-        let Ok(Client(client)) = Client::from_request_parts(parts, app).await;
+        let Ok(ClientAddress(client)) = ClientAddress::from_request_parts(parts, app).await;
         let credential = bearer(&parts.headers)?;
         Ok(Self(app.identify(credential, client).await?))
     }

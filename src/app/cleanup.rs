@@ -73,7 +73,7 @@ impl App {
         let store = &self.parts.store;
         let now = self.parts.clock.now();
         let taken =
-            store.take_lock(LOCK, self.parts.fleet.instance(), times.lock_at_most, now).await?;
+            store.take_lock(LOCK, self.parts.peers.instance(), times.lock_at_most, now).await?;
         let Some(holding) = taken else {
             metrics::counter!("kurz_lock_contention_total", "lock" => LOCK).increment(1);
             return Ok(None);

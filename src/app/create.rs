@@ -11,10 +11,10 @@ use crate::account::{Caller, Reach, Refused};
 use crate::app::draft::{Draft, Maker};
 use crate::app::workspaces::{Entry, main_id};
 use crate::app::{App, AppError, MAIN, ShownLink};
-use crate::cache::Moment;
+use crate::cache::ReuseGeneration;
 use crate::clock::Timestamp;
 use crate::code::{Code, WorkspaceId};
-use crate::link::{Link, LinkId, Made, Month, Status, Strategy};
+use crate::link::{Link, LinkId, LinkOrigin, Month, Status, Strategy};
 use crate::store::{Error, Inserted, Meter, NewLink, Placed, Workspace};
 
 /// Rounds after which a batch that still finds its codes taken is given up: more than any strategy
@@ -156,7 +156,7 @@ impl App {
         meter: Option<Meter>,
     ) -> Result<Vec<Result<Created, AppError>>, AppError> {
         let now = self.parts.clock.now();
-        let moment = self.parts.repeats.moment();
+        let moment = self.parts.reuse.generation();
         let mut slots = Vec::with_capacity(requests.len());
         for request in requests {
             slots.push(match Draft::check(self, maker, request, now) {
@@ -195,12 +195,12 @@ impl App {
     }
 
     /// Keep what may be asked for again under the same code.
-    fn remember(&self, moment: Moment, slots: &[Slot]) {
+    fn remember(&self, moment: ReuseGeneration, slots: &[Slot]) {
         for slot in slots {
             if let Slot::Done(link, ..) = slot
                 && matches!(link.strategy, Strategy::Deterministic | Strategy::Custom)
             {
-                self.parts.repeats.keep(moment, Link::clone(link));
+                self.parts.reuse.keep(moment, Link::clone(link));
             }
         }
     }
@@ -416,7 +416,10 @@ pub(super) fn maker<'a>(caller: &Caller, entry: &'a Entry) -> Maker<'a> {
         workspace: &entry.workspace,
         exists: entry.exists,
         owner: caller.owner(),
-        made: Made { key: caller.key(), client: caller.client.map(|client| client.to_string()) },
+        made: LinkOrigin {
+            key: caller.key(),
+            client: caller.client.map(|client| client.to_string()),
+        },
         is_nobody: entry.reach == Reach::Nobodys,
         is_shared: caller.is_open() || entry.workspace.id.as_str() != MAIN,
     }

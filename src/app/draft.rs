@@ -6,7 +6,7 @@ use crate::app::{App, AppError, FieldError};
 use crate::clock::Timestamp;
 use crate::code::offensive::is_offensive;
 use crate::code::{Canonical, Code, custom, deterministic, random};
-use crate::link::{Link, LinkId, Made, Month, Strategy, limits};
+use crate::link::{Link, LinkId, LinkOrigin, Month, Strategy, limits};
 use crate::store::{NewLink, Placed, Workspace};
 
 /// Who makes links, and where.
@@ -23,7 +23,7 @@ pub(super) struct Maker<'a> {
     /// Whether all links of the workspace are everybody's who may make one there.
     pub(super) is_shared: bool,
     /// With what and from where.
-    pub(super) made: Made,
+    pub(super) made: LinkOrigin,
 }
 
 impl Maker<'_> {

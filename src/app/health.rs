@@ -56,7 +56,7 @@ impl App {
         let store = &self.parts.store;
         let now = self.parts.clock.now();
         let Some(holding) =
-            store.take_lock(LOCK, self.parts.fleet.instance(), AT_MOST, now).await?
+            store.take_lock(LOCK, self.parts.peers.instance(), AT_MOST, now).await?
         else {
             metrics::counter!("kurz_lock_contention_total", "lock" => LOCK).increment(1);
             return Ok(None);

@@ -5,13 +5,13 @@ use tokio_util::sync::CancellationToken;
 
 use crate::app::{App, AppError};
 use crate::code::WorkspaceId;
-use crate::fleet::Message;
 use crate::link::LinkId;
+use crate::peers::Message;
 
 impl App {
     /// Drop what memory knows about a link, since it changed, by its address; here and on the others.
     pub(super) fn forget_address(&self, workspace: &str, code: &str) {
-        self.parts.repeats.forget(workspace, code);
+        self.parts.reuse.forget(workspace, code);
         self.forget_visits(workspace, code);
     }
 
@@ -22,27 +22,27 @@ impl App {
             self.parts.store.changed(key);
             self.parts.links.forget(key);
         }
-        self.parts.fleet.say(Message::Forget(keys));
+        self.parts.peers.publish(Message::Invalidate(keys));
     }
 
     /// Drop what is known about a workspace and its members, since it changed; here and on the others.
     pub(super) fn forget_workspace(&self, id: &WorkspaceId) {
         self.seats.forget(id);
-        self.parts.fleet.say(Message::Workspace(id.to_string()));
+        self.parts.peers.publish(Message::Workspace(id.to_string()));
     }
 
     /// Every link may have changed: forget all, and tell the others.
     pub(super) fn forget_links(&self) {
         self.forget_everything();
-        self.parts.fleet.say(Message::Everything);
+        self.parts.peers.publish(Message::InvalidateAll);
     }
 
     /// Act on what other instances say, until `stop`.
     pub async fn listen(&self, mut heard: mpsc::Receiver<Message>, stop: CancellationToken) {
         while let Some(Some(message)) = stop.run_until_cancelled(heard.recv()).await {
             match message {
-                Message::Forget(keys) => self.forget_keys(&keys),
-                Message::Everything => {
+                Message::Invalidate(keys) => self.forget_keys(&keys),
+                Message::InvalidateAll => {
                     self.forget_everything();
                     self.reload_hosts().await;
                 }
@@ -53,11 +53,11 @@ impl App {
                     }
                 }
                 Message::Recall(link) => {
-                    if let Some(ledger) = self.parts.recorder.ledger() {
-                        ledger.recall(LinkId(link));
+                    if let Some(quota) = self.parts.quota.as_ref() {
+                        quota.recall(LinkId(link));
                     }
                 }
-                Message::Tick | Message::Deaf => {}
+                Message::Heartbeat | Message::Unsubscribed => {}
             }
         }
     }
@@ -67,7 +67,7 @@ impl App {
             self.parts.store.changed(key);
             self.parts.links.forget(key);
             if let Some((workspace, code)) = key.split_once('/') {
-                self.parts.repeats.forget(workspace, code);
+                self.parts.reuse.forget(workspace, code);
             }
         }
     }
@@ -75,7 +75,7 @@ impl App {
     fn forget_everything(&self) {
         self.parts.store.all_changed();
         self.parts.links.clear();
-        self.parts.repeats.clear();
+        self.parts.reuse.clear();
         self.seats.clear();
     }
 

@@ -3,7 +3,7 @@
 use crate::account::{Act, Caller};
 use crate::app::{App, AppError, ChangeDetail, FieldError, Missing};
 use crate::code::{WorkspaceId, canonicalise};
-use crate::fleet::Message;
+use crate::peers::Message;
 use crate::store::{Host, Subject};
 
 /// Most hosts of one workspace.
@@ -79,7 +79,7 @@ impl App {
 
     /// Read the hosts again, here and on the other instances.
     pub(super) async fn hosts_changed(&self) -> Result<(), AppError> {
-        self.parts.fleet.say(Message::Hosts);
+        self.parts.peers.publish(Message::Hosts);
         Ok(self.parts.hosts.reload(&self.parts.store).await?)
     }
 

@@ -15,7 +15,7 @@ use tokio::time::Instant;
 use crate::account::{Caller, Credential, Email, Identity, Scopes, key};
 use crate::app::{App, AppError};
 use crate::clock::Timestamp;
-use crate::late::Late;
+use crate::limits::throttle::Throttle;
 use crate::store::{self, ApiKey, User};
 
 /// How long something found in the store is believed.
@@ -31,12 +31,12 @@ pub(super) struct Known {
     users: Cache<Email, (Instant, User)>,
     keys: Cache<[u8; 32], (Instant, ApiKey, User)>,
     /// The turns of those who are out of credentials.
-    late: Late,
+    throttle: Throttle,
 }
 
 impl Default for Known {
     fn default() -> Self {
-        Self { users: Cache::new(MOST), keys: Cache::new(MOST), late: Late::default() }
+        Self { users: Cache::new(MOST), keys: Cache::new(MOST), throttle: Throttle::default() }
     }
 }
 
@@ -125,7 +125,7 @@ impl App {
         if was_good || !is_late {
             return Ok(find.await?);
         }
-        Ok(self.known.late.serve(find).await?)
+        Ok(self.known.throttle.run(find).await?)
     }
 
     /// What somebody at `client` is told whose credential is nobody's.

@@ -9,7 +9,7 @@ use std::net::IpAddr;
 use crate::account::{Caller, Credential, Identity};
 use crate::app::{App, AppError, Created, MAIN, Missing};
 use crate::code::WorkspaceId;
-use crate::limits::{Limited, Outcome};
+use crate::limits::{Limited, LoginOutcome};
 
 impl App {
     /// Whether `client` may try the password of `account` now, and then whether it is right.
@@ -24,9 +24,9 @@ impl App {
         limits.sign_in(account, client, self.parts.clock.steady())?;
         let checked = check.await;
         let outcome = match &checked {
-            Ok(true) => Outcome::Right,
-            Ok(false) => Outcome::Wrong,
-            Err(_) => Outcome::Unknown,
+            Ok(true) => LoginOutcome::Right,
+            Ok(false) => LoginOutcome::Wrong,
+            Err(_) => LoginOutcome::Unknown,
         };
         limits.signed_in(account, client, outcome, self.parts.clock.steady());
         checked
@@ -60,13 +60,13 @@ impl App {
             (Some(identity), _) => Some(Maker::Account(identity.id.0)),
             // On an open server nobody is anonymous.
             (None, Some(client)) if caller.is_anonymous() && !self.parts.policy.open => {
-                Some(Maker::Client(client))
+                Some(Maker::ClientAddress(client))
             }
             (None, _) => None,
         };
         match who {
             Some(Maker::Account(id)) => self.parts.limits.links(id, count, now)?,
-            Some(Maker::Client(client)) => self.parts.limits.anonymous_link(client, now)?,
+            Some(Maker::ClientAddress(client)) => self.parts.limits.anonymous_link(client, now)?,
             None => {}
         }
         Ok(Admitted { app: self, who })
@@ -104,7 +104,7 @@ impl App {
 #[derive(Clone, Copy, Debug)]
 enum Maker {
     Account(i64),
-    Client(IpAddr),
+    ClientAddress(IpAddr),
 }
 
 /// Links that may be made.
@@ -126,7 +126,7 @@ impl Admitted<'_> {
         let (limits, now) = (&self.app.parts.limits, self.app.parts.clock.steady());
         match self.who.filter(|_| left > 0) {
             Some(Maker::Account(id)) => limits.give_back_links(id, left, now),
-            Some(Maker::Client(client)) => limits.give_back_anonymous_link(client, now),
+            Some(Maker::ClientAddress(client)) => limits.give_back_anonymous_link(client, now),
             None => {}
         }
     }

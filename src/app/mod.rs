@@ -63,18 +63,19 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::account::token::Tokens;
-use crate::cache::{Blocked, Hosts, LinkCache, Repeats};
+use crate::cache::{ActiveBlocklist, Hosts, LinkCache, ReuseCache};
+use crate::clicks::ClickWriter;
+pub use crate::clicks::FLUSH_EVERY;
 use crate::clock::{Clock, Timestamp};
 use crate::code::Reserved;
 use crate::code::counter::Scrambler;
 use crate::config::PublicUrl;
 pub use crate::config::Signup;
 use crate::entropy::Entropy;
-use crate::fleet::Fleet;
 use crate::limits::Limits;
-use crate::link::Own;
-pub use crate::record::EVERY as FLUSH_EVERY;
-use crate::record::Recorder;
+use crate::link::OwnAddresses;
+use crate::peers::Peers;
+use crate::quota::SharedQuota;
 pub use crate::store::{ApiKey, BrowserSession, Host, Instance, Member, Report, User, Workspace};
 
 use crate::store::Store;
@@ -87,7 +88,7 @@ pub struct Policy {
     /// Where kurz is reached from outside.
     pub public_url: PublicUrl,
     /// The addresses that are its own: no link leads to one of its links.
-    pub own: Own,
+    pub own: OwnAddresses,
     /// Hits a month for a link whose workspace says nothing; 0: any number.
     pub hit_limit: u64,
     /// How long a counter link lives; `None`: for good.
@@ -118,15 +119,17 @@ pub struct Parts {
     /// Links in memory.
     pub links: Arc<LinkCache>,
     /// Links in memory by what was asked for.
-    pub repeats: Arc<Repeats>,
+    pub reuse: Arc<ReuseCache>,
     /// Hosts in memory.
     pub hosts: Arc<Hosts>,
     /// The block list.
-    pub blocked: Arc<Blocked>,
+    pub blocked: Arc<ActiveBlocklist>,
     /// The other instances.
-    pub fleet: Arc<Fleet>,
-    /// Redirects that are not written yet.
-    pub recorder: Arc<Recorder>,
+    pub peers: Arc<Peers>,
+    /// The quota that instances share, if they do.
+    pub quota: Option<Arc<SharedQuota>>,
+    /// Writes clicks to the store.
+    pub clicks: Arc<ClickWriter>,
     /// Words that are pages, not codes.
     pub reserved: Arc<Reserved>,
     /// Turns a counter into a code.
@@ -210,7 +213,7 @@ impl App {
 
     /// Whether Redis answers; `None` when there is none to answer.
     pub fn redis_answers(&self) -> Option<bool> {
-        self.parts.fleet.redis_answers()
+        self.parts.peers.redis_answers()
     }
 
     /// Keep connections to the store open though nobody needs them at the moment.
@@ -225,27 +228,27 @@ impl App {
 
     /// How many links have redirects that are not written yet.
     pub async fn unwritten(&self) -> usize {
-        self.parts.recorder.waiting().await
+        self.parts.clicks.waiting().await
     }
 
     /// Make safe the redirects that gathered in memory, and add those that are due to the tables.
     pub async fn flush(&self) -> Result<(), AppError> {
         let now = self.parts.clock.now();
-        Ok(self.parts.recorder.flush(&self.parts.store, now, false).await?)
+        Ok(self.parts.clicks.flush(&self.parts.store, &*self.parts.links, now, false).await?)
     }
 
     /// Add all redirects to the tables.
     pub async fn flush_all(&self) -> Result<(), AppError> {
         let now = self.parts.clock.now();
-        Ok(self.parts.recorder.flush(&self.parts.store, now, true).await?)
+        Ok(self.parts.clicks.flush(&self.parts.store, &*self.parts.links, now, true).await?)
     }
 
     /// Once nobody redirects any more: add all redirects to the tables, and give back what is held in
     /// reserve.
     pub async fn wind_up(&self) -> Result<(), AppError> {
         let flushed = self.flush_all().await;
-        if let Some(ledger) = self.parts.recorder.ledger() {
-            ledger.give_back().await;
+        if let Some(quota) = self.parts.quota.as_ref() {
+            quota.give_back().await;
         }
         self.parts.store.tidy().await;
         flushed

@@ -90,10 +90,10 @@ impl App {
             totals: self.stats().await?,
             jobs: jobs.collect(),
             instances: self.parts.store.list_instances(INSTANCES).await?,
-            instance: self.parts.fleet.instance().to_owned(),
+            instance: self.parts.peers.instance().to_owned(),
             store: self.parts.store.kind(),
             store_ms,
-            redis_answers: self.parts.fleet.redis_answers(),
+            redis_answers: self.parts.peers.redis_answers(),
             cached_links,
             cached_bytes,
             unwritten: self.unwritten().await,
@@ -105,7 +105,7 @@ impl App {
     pub async fn note_presence(&self) -> Result<(), AppError> {
         let now = self.parts.clock.now();
         let this = Instance {
-            name: self.parts.fleet.instance().to_owned(),
+            name: self.parts.peers.instance().to_owned(),
             version: env!("CARGO_PKG_VERSION").to_owned(),
             started_at: self.started_at,
             seen_at: now,
@@ -116,7 +116,7 @@ impl App {
 
     /// This instance ends.
     pub async fn end_presence(&self) -> Result<(), AppError> {
-        Ok(self.parts.store.drop_instance(self.parts.fleet.instance()).await?)
+        Ok(self.parts.store.drop_instance(self.parts.peers.instance()).await?)
     }
 
     /// A page of users whose address comes after `after`.

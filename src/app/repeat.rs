@@ -10,7 +10,7 @@ use crate::app::create::{Created, LinkRequest, maker};
 use crate::app::draft::Draft;
 use crate::app::workspaces::Entry;
 use crate::app::{App, AppError, MAIN};
-use crate::cache::Known;
+use crate::cache::ReusableLink;
 use crate::code::WorkspaceId;
 use crate::link::{Link, Status};
 
@@ -31,7 +31,7 @@ impl App {
         let entry = Entry { workspace, exists: true, reach: Reach::All };
         let Some(known) = self.known_links(caller, &entry, requests) else { return Ok(None) };
         let role = self.role(caller, id, true).await?;
-        let place = access::Place { workspace: id, is_main: id.as_str() == MAIN, role };
+        let place = access::WorkspaceRole { workspace: id, is_main: id.as_str() == MAIN, role };
         access::in_workspace(caller, &place, Act::CreateLinks)?;
 
         let mut links = Vec::with_capacity(known.len());
@@ -56,13 +56,13 @@ impl App {
         caller: &Caller,
         entry: &Entry,
         requests: &[LinkRequest],
-    ) -> Option<Vec<(Draft, Known)>> {
+    ) -> Option<Vec<(Draft, ReusableLink)>> {
         let maker = maker(caller, entry);
         let now = self.parts.clock.now();
         let know = |request| {
             let mut draft = Draft::check(self, &maker, request, now).ok()?;
             let code = draft.foreseen_code(self)?;
-            let known = self.parts.repeats.find(entry.workspace.id.as_str(), code.as_str())?;
+            let known = self.parts.reuse.find(entry.workspace.id.as_str(), code.as_str())?;
             self.fits(&draft, &known.link).then_some((draft, known))
         };
         requests.iter().map(know).collect()
@@ -75,19 +75,19 @@ impl App {
     }
 
     /// The link with counts that are not old; `None` when it is no longer what was asked for.
-    async fn as_of_now(&self, draft: &Draft, known: Known) -> Option<Link> {
+    async fn as_of_now(&self, draft: &Draft, known: ReusableLink) -> Option<Link> {
         if known.is_fresh {
             return Some(Link::clone(&known.link));
         }
         let Link { workspace, code, .. } = &*known.link;
-        let moment = self.parts.repeats.moment();
+        let moment = self.parts.reuse.generation();
         let Ok(found) = self.parts.store.find_link(workspace, code).await else {
             return Some(Link::clone(&known.link));
         };
         let link = found.filter(|link| self.fits(draft, link));
         match &link {
-            Some(link) => self.parts.repeats.keep(moment, link.clone()),
-            None => self.parts.repeats.forget(workspace.as_str(), code.as_str()),
+            Some(link) => self.parts.reuse.keep(moment, link.clone()),
+            None => self.parts.reuse.forget(workspace.as_str(), code.as_str()),
         }
         link
     }

@@ -3,7 +3,7 @@
 use crate::account::Caller;
 use crate::app::{App, AppError, ChangeDetail, FieldError, Missing, ShownLink};
 use crate::clock::Timestamp;
-use crate::code::path::{self, Place};
+use crate::code::path::{self, PathTarget};
 use crate::code::{WorkspaceId, canonicalise};
 use crate::link::LinkId;
 use crate::store::{NewReport, Report, ReportBounds, Subject};
@@ -107,10 +107,10 @@ impl App {
         let host = canonical.host().trim_end_matches('.');
         let workspace = self.parts.hosts.workspace(host);
         let is_main = host == self.parts.policy.public_url.host();
-        match (workspace, path::parse(canonical.path())?.place) {
-            (None, Place::Bare { code }) if is_main => Some(code.to_owned()),
-            (None, Place::Workspace { key, .. }) if is_main => Some(key.to_owned()),
-            (Some(workspace), Place::Bare { code }) => Some(format!("{workspace}/{code}")),
+        match (workspace, path::parse(canonical.path())?.target) {
+            (None, PathTarget::Bare { code }) if is_main => Some(code.to_owned()),
+            (None, PathTarget::Workspace { key, .. }) if is_main => Some(key.to_owned()),
+            (Some(workspace), PathTarget::Bare { code }) => Some(format!("{workspace}/{code}")),
             _ => None,
         }
     }

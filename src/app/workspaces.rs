@@ -107,7 +107,7 @@ impl App {
     /// How far the caller may go in a workspace, whether it exists or not.
     async fn reach(&self, caller: &Caller, id: &WorkspaceId, act: Act) -> Result<Reach, AppError> {
         let role = self.role(caller, id, false).await?;
-        let place = access::Place { workspace: id, is_main: id.as_str() == MAIN, role };
+        let place = access::WorkspaceRole { workspace: id, is_main: id.as_str() == MAIN, role };
         Ok(access::in_workspace(caller, &place, act)?)
     }
 
@@ -136,7 +136,7 @@ impl App {
     /// What the caller may do in a workspace that they may look at.
     pub async fn rights(&self, caller: &Caller, id: &WorkspaceId) -> Result<Rights, AppError> {
         let role = self.role(caller, id, false).await?;
-        let place = access::Place { workspace: id, is_main: id.as_str() == MAIN, role };
+        let place = access::WorkspaceRole { workspace: id, is_main: id.as_str() == MAIN, role };
         access::in_workspace(caller, &place, Act::ReadLinks)?;
         let may = |act| access::in_workspace(caller, &place, act).is_ok();
         Ok(Rights {

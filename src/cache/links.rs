@@ -3,7 +3,7 @@
 //!
 //! Invariant: what [`LinkCache::forget`] was told about before a load began, or while it runs, is
 //! not served from the cache afterwards: forgetting a key also ends its load's right to be kept, and
-//! then changes the key's stamp, which ends the right of all that workers keep for themselves.
+//! then changes the key's version, which ends the right of all that workers keep for themselves.
 
 use std::hash::BuildHasher;
 use std::sync::Arc;
@@ -15,14 +15,16 @@ use http::{HeaderValue, StatusCode};
 use quick_cache::sync::{Cache, DefaultLifecycle};
 use quick_cache::{DefaultHashBuilder, Weighter};
 
-use crate::cache::near::Stamp;
-use crate::cache::{Blocked, Near};
+use crate::cache::counter_table::CounterTable;
+use crate::cache::near::KeyVersion;
+use crate::cache::{ActiveBlocklist, CachedLink, CachedLinkFields, LinkCounters, NearCache};
+use crate::clicks::WrittenClicks;
 use crate::clock::{Clock, Timestamp};
 use crate::code::canonicalise;
 use crate::link::location::location;
-use crate::link::{Fate, Reason};
-use crate::record::{Entry, Face, Recorder};
-use crate::store::{Error, Store};
+use crate::link::{ClickTotals, Reason, Validity};
+use crate::quota::SharedQuota;
+use crate::store::{Error, Place, Store};
 
 /// What a link costs beside its texts: its counters, the key and the slots that lead to it. Measured;
 /// see `docs/ARCHITECTURE.md`.
@@ -30,7 +32,7 @@ const ENTRY_BYTES: u64 = 256;
 /// What an absent address costs beside its text.
 const ABSENT_BYTES: u64 = 120;
 /// Stamps that keys share.
-const STAMPS: usize = 4096;
+const VERSIONS: usize = 4096;
 /// How long an absent address is not asked for again.
 const ABSENT_FOR: Duration = Duration::from_secs(5);
 
@@ -38,70 +40,84 @@ const ABSENT_FOR: Duration = Duration::from_secs(5);
 #[derive(Clone, Debug)]
 pub enum Found {
     /// A link, alive or not.
-    Link(Entry),
+    Link(CachedLink),
     /// Nothing.
     Absent,
 }
 
 /// What the cache holds for a key.
 #[derive(Clone, Debug)]
-enum Slot {
-    Link(Entry),
+enum CacheSlot {
+    Link(CachedLink),
     AbsentUntil(Timestamp),
 }
 
 #[derive(Clone, Debug)]
 struct Weight;
 
-impl Weighter<CompactString, Slot> for Weight {
-    fn weight(&self, key: &CompactString, slot: &Slot) -> u64 {
+impl Weighter<CompactString, CacheSlot> for Weight {
+    fn weight(&self, key: &CompactString, slot: &CacheSlot) -> u64 {
         match slot {
-            Slot::Link(entry) => weight(entry),
-            Slot::AbsentUntil(_) => ABSENT_BYTES + u64::try_from(key.len()).unwrap_or(u64::MAX / 2),
+            CacheSlot::Link(link) => weight(link),
+            CacheSlot::AbsentUntil(_) => {
+                ABSENT_BYTES + u64::try_from(key.len()).unwrap_or(u64::MAX / 2)
+            }
         }
     }
 }
 
-/// The cache.
+/// How much memory the cache may take.
+#[derive(Clone, Copy, Debug)]
+pub struct LinkCacheSizes {
+    /// Bytes in all: half for the shared cache, half for the near caches of the workers.
+    pub bytes: u64,
+    /// Workers that share the second half.
+    pub workers: usize,
+}
+
+/// Links by address key, shared by all workers.
 #[derive(Debug)]
 pub struct LinkCache {
-    slots: Cache<CompactString, Slot, Weight>,
+    slots: Cache<CompactString, CacheSlot, Weight>,
     hasher: DefaultHashBuilder,
     /// Changed whenever something is forgotten that shares it, after it was.
-    stamps: Vec<AtomicU64>,
+    versions: Vec<AtomicU64>,
     /// What each worker may keep for itself.
     near_bytes: u64,
     store: Arc<Store>,
-    recorder: Arc<Recorder>,
+    counters: CounterTable<CachedLink>,
+    /// Where instances share the quota.
+    quota: Option<Arc<SharedQuota>>,
     clock: Clock,
     default_hit_limit: u64,
-    blocked: Arc<Blocked>,
+    blocked: Arc<ActiveBlocklist>,
 }
 
 impl LinkCache {
-    /// A cache of at most about `bytes`, in front of `store`: half of them here, half with the workers.
+    /// An empty cache in front of `store`.
     pub fn new(
-        bytes: u64,
-        store: Arc<Store>,
-        recorder: Arc<Recorder>,
-        clock: Clock,
+        sizes: LinkCacheSizes,
         default_hit_limit: u64,
-        blocked: Arc<Blocked>,
+        store: Arc<Store>,
+        quota: Option<Arc<SharedQuota>>,
+        blocked: Arc<ActiveBlocklist>,
+        clock: Clock,
     ) -> Self {
-        let bytes = bytes / 2;
-        let near_bytes = bytes / u64::try_from(recorder.workers()).unwrap_or(u64::MAX);
+        let bytes = sizes.bytes / 2;
+        let near_bytes = bytes / u64::try_from(sizes.workers.max(1)).unwrap_or(u64::MAX);
         let expected = usize::try_from(bytes / (ENTRY_BYTES + 100)).unwrap_or(usize::MAX);
         let hasher = DefaultHashBuilder::default();
         let slots =
             Cache::with(expected, bytes, Weight, hasher.clone(), DefaultLifecycle::default());
-        let stamps = (0..STAMPS).map(|_| AtomicU64::new(0)).collect();
+        let versions = (0..VERSIONS).map(|_| AtomicU64::new(0)).collect();
         Self {
             slots,
             hasher,
-            stamps,
+            versions,
             near_bytes,
             store,
-            recorder,
+            counters: CounterTable::default(),
+            quota,
             clock,
             default_hit_limit,
             blocked,
@@ -109,23 +125,23 @@ impl LinkCache {
     }
 
     /// What a worker keeps of this cache for itself.
-    pub fn near(&self) -> Near {
-        Near::new(self.near_bytes)
+    pub fn near(&self) -> NearCache {
+        NearCache::new(self.near_bytes)
     }
 
-    /// The stamp of a key.
-    pub fn stamp(&self, key: &str) -> Stamp {
+    /// The version of a key.
+    pub fn version(&self, key: &str) -> KeyVersion {
         let hash = self.hasher.hash_one(key);
-        let number = self.stamps.get(place(hash)).map(|stamp| stamp.load(Ordering::SeqCst));
-        Stamp { hash, number: number.unwrap_or_default() }
+        let number = self.versions.get(place(hash)).map(|version| version.load(Ordering::SeqCst));
+        KeyVersion { hash, number: number.unwrap_or_default() }
     }
 
     /// What `key` leads to, if it is known here.
     pub fn get(&self, key: &str) -> Option<Found> {
         match self.slots.get(key)? {
-            Slot::Link(entry) => Some(Found::Link(entry)),
-            Slot::AbsentUntil(until) if self.clock.now() < until => Some(Found::Absent),
-            Slot::AbsentUntil(_) => None,
+            CacheSlot::Link(link) => Some(Found::Link(link)),
+            CacheSlot::AbsentUntil(until) if self.clock.now() < until => Some(Found::Absent),
+            CacheSlot::AbsentUntil(_) => None,
         }
     }
 
@@ -133,36 +149,37 @@ impl LinkCache {
     /// is being loaded waits for that load.
     pub async fn load(&self, key: &str) -> Result<Found, Error> {
         let now = self.clock.now();
-        self.slots.remove_if(key, |slot| matches!(slot, Slot::AbsentUntil(end) if now >= *end));
+        self.slots
+            .remove_if(key, |slot| matches!(slot, CacheSlot::AbsentUntil(end) if now >= *end));
         let guard = match self.slots.get_value_or_guard_async(&CompactString::from(key)).await {
-            Ok(Slot::Link(entry)) => return Ok(Found::Link(entry)),
-            Ok(Slot::AbsentUntil(_)) => return Ok(Found::Absent),
+            Ok(CacheSlot::Link(link)) => return Ok(Found::Link(link)),
+            Ok(CacheSlot::AbsentUntil(_)) => return Ok(Found::Absent),
             Err(guard) => guard,
         };
-        let entry = self.read(key).await?;
-        let slot = match &entry {
-            Some(entry) => Slot::Link(entry.clone()),
-            None => Slot::AbsentUntil(now.plus(ABSENT_FOR)),
+        let link = self.read(key).await?;
+        let slot = match &link {
+            Some(link) => CacheSlot::Link(link.clone()),
+            None => CacheSlot::AbsentUntil(now.plus(ABSENT_FOR)),
         };
         // Refused when the key was forgotten meanwhile. This one answer is still right: it was
         // asked for before the change was acknowledged.
         let _ = guard.insert(slot);
-        Ok(entry.map_or(Found::Absent, Found::Link))
+        Ok(link.map_or(Found::Absent, Found::Link))
     }
 
     /// Drop what is known about `key`, since it changed.
     pub fn forget(&self, key: &str) {
         self.slots.remove(key);
-        if let Some(stamp) = self.stamps.get(place(self.hasher.hash_one(key))) {
-            stamp.fetch_add(1, Ordering::SeqCst);
+        if let Some(version) = self.versions.get(place(self.hasher.hash_one(key))) {
+            version.fetch_add(1, Ordering::SeqCst);
         }
     }
 
     /// Drop everything that is known.
     pub fn clear(&self) {
         self.slots.clear();
-        for stamp in &self.stamps {
-            stamp.fetch_add(1, Ordering::SeqCst);
+        for version in &self.versions {
+            version.fetch_add(1, Ordering::SeqCst);
         }
     }
 
@@ -171,9 +188,26 @@ impl LinkCache {
         (self.slots.len(), self.slots.weight())
     }
 
-    async fn read(&self, key: &str) -> Result<Option<Entry>, Error> {
+    /// The link that was read in `round` with its counters; `None` when it must be read again.
+    fn with_counters(
+        &self,
+        row: &Place,
+        fields: &CachedLinkFields<'_>,
+        round: u64,
+    ) -> Option<CachedLink> {
+        let first = || {
+            let hits = u64::try_from(row.month_hits).unwrap_or_default();
+            let quota = self.quota.as_ref();
+            let reservation = quota.map(|quota| quota.reservation(row.id, row.month, hits));
+            let counters = LinkCounters::new(row.id, row.month, row.month_hits, reservation);
+            CachedLink::new(fields, counters)
+        };
+        self.counters.get(row.id, round, |known| known.with_fields(fields), first)
+    }
+
+    async fn read(&self, key: &str) -> Result<Option<CachedLink>, Error> {
         loop {
-            let round = self.recorder.round();
+            let round = self.counters.round();
             let Some(place) = self.store.find_place(key).await? else { return Ok(None) };
             if place.life.purged_at.is_some() {
                 return Ok(None);
@@ -191,26 +225,37 @@ impl LinkCache {
                 life.withheld = life.withheld.or(Some(Reason::Blocked));
             }
             let hit_limit = place.hit_limit.and_then(|limit| u64::try_from(limit).ok());
-            let face = Face {
+            let fields = CachedLinkFields {
                 key,
                 location: &target,
-                fate: Fate::of(life),
+                validity: Validity::of(life),
                 hit_limit: hit_limit.unwrap_or(self.default_hit_limit),
                 status,
             };
-            let Some(entry) = self.recorder.entry(&place, &face, round) else { continue };
-            return Ok(Some(entry));
+            if let Some(link) = self.with_counters(&place, &fields, round) {
+                return Ok(Some(link));
+            }
         }
     }
 }
 
+impl WrittenClicks for LinkCache {
+    fn written(&self, totals: &[ClickTotals]) {
+        self.counters.written(totals);
+    }
+
+    fn sweep(&self) {
+        self.counters.sweep();
+    }
+}
+
 /// About how many bytes a link takes.
-pub(super) fn weight(entry: &Entry) -> u64 {
-    let texts = entry.key().len() + entry.location().len();
+pub(super) fn weight(link: &CachedLink) -> u64 {
+    let texts = link.key().len() + link.location().len();
     ENTRY_BYTES + u64::try_from(texts).unwrap_or(u64::MAX / 2)
 }
 
-/// Which stamp a hash has.
+/// Which version a hash has.
 fn place(hash: u64) -> usize {
-    usize::try_from(hash >> 32).unwrap_or_default() % STAMPS
+    usize::try_from(hash >> 32).unwrap_or_default() % VERSIONS
 }

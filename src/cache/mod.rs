@@ -1,16 +1,24 @@
-//! Memory in front of the store: links by the address they are asked for, and hosts. Bounded, one
-//! load at a time for each key, with negative entries so that scans do not reach the store. And
-//! links by what was asked for, so that asking again makes no transaction. And the block list, which
-//! decides what of all that is shown to nobody.
+//! Links and hosts in memory, in front of the store: bounded, one load at a time per key, with negative
+//! entries so that scans do not reach the store.
+//!
+//! - [`LinkCache`]: links by address key, for redirects; [`NearCache`]: the copy of one worker.
+//! - [`CachedLink`]: one link with its answer and its [`LinkCounters`].
+//! - [`ReuseCache`]: links by what a creation asks for, so that repeating it needs no transaction.
+//! - [`Hosts`]: hosts of workspaces. [`ActiveBlocklist`]: hosts that no link leads to.
 
-mod blocked;
-mod near;
+mod active_blocklist;
+mod cached_link;
+mod counter_table;
 mod hosts;
+mod link_counters;
 mod links;
-mod repeats;
+mod near;
+mod reuse;
 
-pub use blocked::Blocked;
+pub use active_blocklist::ActiveBlocklist;
+pub use cached_link::{CachedLink, CachedLinkFields, CachedLinkHeader};
 pub use hosts::Hosts;
-pub use links::{Found, LinkCache};
-pub use near::Near;
-pub use repeats::{Known, Moment, Repeats};
+pub use link_counters::LinkCounters;
+pub use links::{Found, LinkCache, LinkCacheSizes};
+pub use near::NearCache;
+pub use reuse::{ReusableLink, ReuseCache, ReuseGeneration};

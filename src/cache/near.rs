@@ -3,60 +3,60 @@
 //! date, is asked for behind it.
 //!
 //! Invariant: what the cache behind it was told to forget is not found here afterwards. A slot holds
-//! the stamp that its key had before the link was read, and is worth nothing once that has changed.
+//! the version that its key had before the link was read, and is worth nothing once that has changed.
 
 use std::array;
 use std::sync::{Mutex, PoisonError};
 
+use crate::cache::CachedLink;
 use crate::cache::links::weight;
-use crate::record::Entry;
 
 /// Slots that a key may be in: as many as two lines of the processor's cache hold.
 const WAYS: usize = 8;
 /// What a link may weigh to be kept here.
 const HEAVIEST: u64 = 512;
 
-/// The hash of a key, and its stamp: what is read after this was taken is up to date as long as the
-/// key's stamp is the same.
+/// The hash of a key, and its version: what is read after this was taken is up to date as long as the
+/// key's version is the same.
 #[derive(Clone, Copy, Debug)]
-pub struct Stamp {
+pub struct KeyVersion {
     pub(super) hash: u64,
     pub(super) number: u64,
 }
 
 /// The links of one worker.
 #[derive(Debug)]
-pub struct Near(Mutex<Sets<Entry>>);
+pub struct NearCache(Mutex<SlotSets<CachedLink>>);
 
 /// With room for a few.
-impl Default for Near {
+impl Default for NearCache {
     fn default() -> Self {
         Self::new(0)
     }
 }
 
-impl Near {
+impl NearCache {
     /// For at most `bytes` of links, with what leads to them.
     pub(super) fn new(bytes: u64) -> Self {
-        Self(Mutex::new(Sets::new(bytes)))
+        Self(Mutex::new(SlotSets::new(bytes)))
     }
 
-    /// Use the link behind `key`, which has this stamp, if it is known here or `behind`.
+    /// Use the link behind `key`, which has this version, if it is known here or `behind`.
     pub fn with<T>(
         &self,
         key: &str,
-        stamp: Stamp,
-        behind: impl FnOnce() -> Option<Entry>,
-        use_it: impl FnOnce(&Entry) -> T,
+        version: KeyVersion,
+        behind: impl FnOnce() -> Option<CachedLink>,
+        use_it: impl FnOnce(&CachedLink) -> T,
     ) -> Option<T> {
         // A slot is whole after every operation on it.
         let mut sets = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(entry) = sets.find(key.as_bytes(), stamp) {
-            return Some(use_it(entry));
+        if let Some(link) = sets.find(key.as_bytes(), version) {
+            return Some(use_it(link));
         }
-        let entry = behind()?;
-        let done = use_it(&entry);
-        sets.put(stamp, entry);
+        let link = behind()?;
+        let done = use_it(&link);
+        sets.put(version, link);
         Some(done)
     }
 }
@@ -67,7 +67,7 @@ trait Keep {
     fn weight(&self) -> u64;
 }
 
-impl Keep for Entry {
+impl Keep for CachedLink {
     fn key(&self) -> &[u8] {
         self.key()
     }
@@ -79,55 +79,55 @@ impl Keep for Entry {
 
 /// A power of two of them.
 #[derive(Debug)]
-struct Sets<E>(Box<[Set<E>]>);
+struct SlotSets<E>(Box<[SlotSet<E>]>);
 
 /// On lines of its own.
 #[derive(Debug)]
 #[repr(align(128))]
-struct Set<E>([Slot<E>; WAYS]);
+struct SlotSet<E>([NearSlot<E>; WAYS]);
 
 #[derive(Debug)]
-struct Slot<E> {
-    /// What the place does not say of the hash, and the stamp.
+struct NearSlot<E> {
+    /// What the place does not say of the hash, and the version.
     mark: u64,
-    entry: Option<E>,
+    link: Option<E>,
 }
 
-impl<E: Keep> Sets<E> {
+impl<E: Keep> SlotSets<E> {
     fn new(bytes: u64) -> Self {
         let ways = u64::try_from(WAYS).unwrap_or(u64::MAX);
         let sets = usize::try_from(bytes / (HEAVIEST * ways)).unwrap_or(usize::MAX);
         let count = sets.checked_ilog2().map_or(1, |power| 1 << power);
-        let slot = |_| Slot { mark: 0, entry: None };
-        Self((0..count).map(|_| Set(array::from_fn(slot))).collect())
+        let slot = |_| NearSlot { mark: 0, link: None };
+        Self((0..count).map(|_| SlotSet(array::from_fn(slot))).collect())
     }
 
-    fn find(&self, key: &[u8], stamp: Stamp) -> Option<&E> {
-        let Set(slots) = self.0.get(self.place(stamp))?;
-        let mark = stamp.mark();
+    fn find(&self, key: &[u8], version: KeyVersion) -> Option<&E> {
+        let SlotSet(slots) = self.0.get(self.place(version))?;
+        let mark = version.mark();
         let marked = slots.iter().filter(|slot| slot.mark == mark);
-        marked.filter_map(|slot| slot.entry.as_ref()).find(|entry| entry.key() == key)
+        marked.filter_map(|slot| slot.link.as_ref()).find(|link| link.key() == key)
     }
 
     /// In the place of the oldest of its set.
-    fn put(&mut self, stamp: Stamp, entry: E) {
-        if entry.weight() > HEAVIEST {
+    fn put(&mut self, version: KeyVersion, link: E) {
+        if link.weight() > HEAVIEST {
             return;
         }
-        let place = self.place(stamp);
-        if let Some(Set(slots)) = self.0.get_mut(place) {
+        let place = self.place(version);
+        if let Some(SlotSet(slots)) = self.0.get_mut(place) {
             slots.rotate_right(1);
-            slots[0] = Slot { mark: stamp.mark(), entry: Some(entry) };
+            slots[0] = NearSlot { mark: version.mark(), link: Some(link) };
         }
     }
 
-    fn place(&self, stamp: Stamp) -> usize {
-        usize::try_from(stamp.hash & u64::from(u32::MAX)).unwrap_or_default() & (self.0.len() - 1)
+    fn place(&self, version: KeyVersion) -> usize {
+        usize::try_from(version.hash & u64::from(u32::MAX)).unwrap_or_default() & (self.0.len() - 1)
     }
 }
 
-impl Stamp {
-    /// 16 bits of the hash that no place is made of, and 48 of the stamp.
+impl KeyVersion {
+    /// 16 bits of the hash that no place is made of, and 48 of the version.
     fn mark(self) -> u64 {
         (self.hash & (0xFFFF << 48)) | (self.number & ((1 << 48) - 1))
     }
@@ -147,27 +147,27 @@ mod tests {
         }
     }
 
-    /// Hashes whose places, stamps and marks all differ from key to key.
-    fn stamp(number: u64) -> Stamp {
-        Stamp { hash: number.wrapping_mul(0x9E37_79B9_7F4A_7C15), number: 1 }
+    /// Hashes whose places, versions and marks all differ from key to key.
+    fn version(number: u64) -> KeyVersion {
+        KeyVersion { hash: number.wrapping_mul(0x9E37_79B9_7F4A_7C15), number: 1 }
     }
 
     fn key(number: u64) -> String {
         format!("code-{number}")
     }
 
-    fn found(sets: &Sets<(String, u64)>, number: u64) -> bool {
-        sets.find(key(number).as_bytes(), stamp(number)).is_some()
+    fn found(sets: &SlotSets<(String, u64)>, number: u64) -> bool {
+        sets.find(key(number).as_bytes(), version(number)).is_some()
     }
 
     #[test]
     fn what_was_put_in_is_found_by_its_key_and_its_stamp_alone() {
-        let mut sets = Sets::new(1 << 20);
-        sets.put(stamp(1), (key(1), 300));
+        let mut sets = SlotSets::new(1 << 20);
+        sets.put(version(1), (key(1), 300));
         assert!(found(&sets, 1));
-        assert!(sets.find(b"other", stamp(1)).is_none(), "the hash of another");
-        assert!(sets.find(key(1).as_bytes(), stamp(2)).is_none());
-        let changed = Stamp { number: 2, ..stamp(1) };
+        assert!(sets.find(b"other", version(1)).is_none(), "the hash of another");
+        assert!(sets.find(key(1).as_bytes(), version(2)).is_none());
+        let changed = KeyVersion { number: 2, ..version(1) };
         assert!(sets.find(key(1).as_bytes(), changed).is_none(), "forgotten since");
         sets.put(changed, (key(1), 300));
         assert!(sets.find(key(1).as_bytes(), changed).is_some());
@@ -175,21 +175,21 @@ mod tests {
 
     #[test]
     fn it_keeps_no_more_than_it_may_and_nothing_heavy() {
-        let mut sets = Sets::new(1000 * HEAVIEST);
+        let mut sets = SlotSets::new(1000 * HEAVIEST);
         for number in 0..10_000 {
-            sets.put(stamp(number), (key(number), HEAVIEST));
+            sets.put(version(number), (key(number), HEAVIEST));
         }
         let kept = (0..10_000).filter(|number| found(&sets, *number)).count();
         assert_eq!(kept, 64 * WAYS, "the power of two below 1000 / 8");
-        sets.put(stamp(1), (key(1), HEAVIEST + 1));
+        sets.put(version(1), (key(1), HEAVIEST + 1));
         assert!(!found(&sets, 1));
     }
 
     #[test]
     fn the_oldest_of_a_set_makes_room() {
-        let mut sets = Sets::new(0);
+        let mut sets = SlotSets::new(0);
         for number in 0..9 {
-            sets.put(stamp(number), (key(number), 300));
+            sets.put(version(number), (key(number), 300));
         }
         let kept: Vec<u64> = (0..9).filter(|number| found(&sets, *number)).collect();
         assert_eq!(kept, [1, 2, 3, 4, 5, 6, 7, 8]);

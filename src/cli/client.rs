@@ -25,7 +25,7 @@ const MOST_BYTES: usize = 64 << 20;
 /// A client of the server that `KURZ_URL` names.
 pub(super) struct Client {
     http: reqwest::Client,
-    config: config::Client,
+    config: config::ClientConfig,
 }
 
 /// An error as the server tells it.
@@ -45,7 +45,7 @@ struct ProblemField {
 impl Client {
     /// The server and the key of the environment.
     pub(super) fn from_environment() -> Result<Self, Failure> {
-        let config = config::Client::read(config::environment()?)?;
+        let config = config::ClientConfig::read(config::environment()?)?;
         let mut http = reqwest::Client::builder()
             .user_agent(concat!("kurz/", env!("CARGO_PKG_VERSION")))
             .redirect(Policy::none())

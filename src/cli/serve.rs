@@ -8,8 +8,8 @@ use crate::cli::{Failure, logs};
 use crate::clock::Clock;
 use crate::config::Config;
 use crate::entropy::Entropy;
-use crate::server::program::Program;
-use crate::server::signals::Signals;
+use crate::net::signals::Signals;
+use crate::server::run::RunningServer;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -57,7 +57,7 @@ async fn serve(config: &Config) -> Result<(), Failure> {
     let failed = |error: &dyn std::fmt::Display| Failure::Failed(error.to_string());
     // Before anything is started: a signal that comes early is not lost.
     let mut signals = Signals::listen().map_err(|error| failed(&error))?;
-    let program = Program::start(config, Clock::system(), Entropy::os())
+    let program = RunningServer::start(config, Clock::system(), Entropy::os())
         .await
         .map_err(|error| failed(&error))?;
     if config.access.open {

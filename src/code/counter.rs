@@ -96,10 +96,10 @@ impl CounterError {
 pub struct Scrambler {
     length: u8,
     size: u128,
-    kind: Kind,
+    kind: ScrambleKind,
 }
 
-enum Kind {
+enum ScrambleKind {
     Affine { mult: u128, offset: u128 },
     Feistel(Feistel),
 }
@@ -127,9 +127,9 @@ impl Scrambler {
         let kind = match scramble {
             Scramble::Affine => {
                 let offset = u128::from(xxh64(salt.as_bytes(), 0)) % size;
-                Kind::Affine { mult: mult % size, offset }
+                ScrambleKind::Affine { mult: mult % size, offset }
             }
-            Scramble::Feistel => Kind::Feistel(Feistel::new(salt, length, size)),
+            Scramble::Feistel => ScrambleKind::Feistel(Feistel::new(salt, length, size)),
         };
         Ok(Self { length, size, kind })
     }
@@ -139,10 +139,10 @@ impl Scrambler {
         let counter = counter % self.size;
         let number = match &self.kind {
             // Both terms are below 62^21 < 2^126: the sum does not overflow.
-            Kind::Affine { mult, offset } => {
+            ScrambleKind::Affine { mult, offset } => {
                 (multiply(counter, *mult, self.size) + offset) % self.size
             }
-            Kind::Feistel(feistel) => feistel.permute(counter),
+            ScrambleKind::Feistel(feistel) => feistel.permute(counter),
         };
         Code(base62(number, self.length))
     }
@@ -152,8 +152,8 @@ impl fmt::Debug for Scrambler {
     /// Without the salt and what follows from it.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let kind = match self.kind {
-            Kind::Affine { .. } => Scramble::Affine,
-            Kind::Feistel(_) => Scramble::Feistel,
+            ScrambleKind::Affine { .. } => Scramble::Affine,
+            ScrambleKind::Feistel(_) => Scramble::Feistel,
         };
         write!(f, "Scrambler({kind}, {})", self.length)
     }

@@ -8,7 +8,7 @@ use super::is_name;
 
 /// Where a link is looked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Place<'a> {
+pub enum PathTarget<'a> {
     /// `/{code}`: on the host that was asked.
     Bare {
         /// The code.
@@ -29,7 +29,7 @@ pub enum Place<'a> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ShortPath<'a> {
     /// Where the link is looked for.
-    pub place: Place<'a>,
+    pub target: PathTarget<'a>,
     /// Whether a `+` at the end asks for the preview page.
     pub preview: bool,
 }
@@ -41,18 +41,18 @@ pub fn parse(path: &str) -> Option<ShortPath<'_>> {
         Some(path) => (path, true),
         None => (path, false),
     };
-    let place = match path.strip_prefix("w/") {
+    let target = match path.strip_prefix("w/") {
         Some(key) => {
             let (workspace, code) = key.split_once('/')?;
-            (is_name(workspace) && is_name(code)).then_some(Place::Workspace {
+            (is_name(workspace) && is_name(code)).then_some(PathTarget::Workspace {
                 key,
                 workspace,
                 code,
             })
         }
-        None => is_name(path).then_some(Place::Bare { code: path }),
+        None => is_name(path).then_some(PathTarget::Bare { code: path }),
     }?;
-    Some(ShortPath { place, preview })
+    Some(ShortPath { target, preview })
 }
 
 #[cfg(test)]
@@ -62,7 +62,7 @@ mod tests {
     use super::*;
 
     fn bare(code: &str, preview: bool) -> ShortPath<'_> {
-        ShortPath { place: Place::Bare { code }, preview }
+        ShortPath { target: PathTarget::Bare { code }, preview }
     }
 
     #[test]
@@ -72,11 +72,11 @@ mod tests {
         assert_eq!(parse("/w"), Some(bare("w", false)));
         assert_eq!(parse("/-_-"), Some(bare("-_-", false)));
         for (path, preview) in [("/w/team/abc", false), ("/w/team/abc+", true)] {
-            let place = Place::Workspace { key: "team/abc", workspace: "team", code: "abc" };
-            assert_eq!(parse(path), Some(ShortPath { place, preview }));
+            let target = PathTarget::Workspace { key: "team/abc", workspace: "team", code: "abc" };
+            assert_eq!(parse(path), Some(ShortPath { target, preview }));
         }
-        let place = Place::Workspace { key: "w/w", workspace: "w", code: "w" };
-        assert_eq!(parse("/w/w/w"), Some(ShortPath { place, preview: false }));
+        let target = PathTarget::Workspace { key: "w/w", workspace: "w", code: "w" };
+        assert_eq!(parse("/w/w/w"), Some(ShortPath { target, preview: false }));
     }
 
     #[test]
@@ -134,11 +134,11 @@ mod tests {
     proptest! {
         #[test]
         fn b2_b6_an_address_has_one_spelling(path in "/?(w/)?[a-zA-Z0-9_/+%.-]{0,70}") {
-            if let Some(ShortPath { place, preview }) = parse(&path) {
+            if let Some(ShortPath { target, preview }) = parse(&path) {
                 let plus = if preview { "+" } else { "" };
-                let spelling = match place {
-                    Place::Bare { code } => format!("/{code}{plus}"),
-                    Place::Workspace { key, workspace, code } => {
+                let spelling = match target {
+                    PathTarget::Bare { code } => format!("/{code}{plus}"),
+                    PathTarget::Workspace { key, workspace, code } => {
                         prop_assert_eq!(key, format!("{workspace}/{code}"));
                         format!("/w/{workspace}/{code}{plus}")
                     }

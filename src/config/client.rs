@@ -8,14 +8,14 @@ use super::secret::Secret;
 
 /// Which server a client talks to, and as whom.
 #[derive(Clone, Debug)]
-pub struct Client {
+pub struct ClientConfig {
     /// Where the server is.
     pub url: PublicUrl,
     /// What shows who is asking.
     pub api_key: Option<Secret>,
 }
 
-impl Client {
+impl ClientConfig {
     /// Read `KURZ_URL` and `KURZ_API_KEY`; empty is as good as not there.
     pub fn read(env: impl IntoIterator<Item = (String, String)>) -> Result<Self, ConfigError> {
         let env: Vec<(String, String)> =
@@ -44,8 +44,8 @@ fn find<T: 'static>(
 mod tests {
     use super::*;
 
-    fn read(env: &[(&str, &str)]) -> Result<Client, ConfigError> {
-        Client::read(env.iter().map(|(name, text)| ((*name).to_owned(), (*text).to_owned())))
+    fn read(env: &[(&str, &str)]) -> Result<ClientConfig, ConfigError> {
+        ClientConfig::read(env.iter().map(|(name, text)| ((*name).to_owned(), (*text).to_owned())))
     }
 
     #[test]

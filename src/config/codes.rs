@@ -3,7 +3,7 @@
 //!
 //! Invariant: these settings always make a scrambler.
 
-use super::rule::{Form, Rule, choice, number, secret};
+use super::rule::{Rule, ValueForm, choice, number, secret};
 use super::secret::Secret;
 use super::setting::settings;
 use crate::code::counter::{LENGTH, Scramble, Scrambler};
@@ -28,5 +28,5 @@ fn multiplier() -> Rule<u64> {
     let coprime =
         |mult: &u64| Scrambler::new(Scramble::Affine, "any", u128::from(*mult), LENGTH).is_ok();
     let rule = number(1..=u64::MAX).only("odd and not a multiple of 31", coprime);
-    Rule { form: Form::TextOrNumber, ..rule }
+    Rule { form: ValueForm::TextOrNumber, ..rule }
 }

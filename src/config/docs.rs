@@ -5,7 +5,7 @@
 use std::fmt::Write;
 
 use super::concerns;
-use super::setting::{Setting, Shown};
+use super::setting::{Setting, ShownDefault};
 
 const HEAD: &str = "\
 <!-- Generated from src/config: change the declarations there, then run
@@ -43,8 +43,8 @@ pub fn reference() -> String {
 
 fn row(setting: &Setting) -> String {
     let default = match setting.default {
-        Shown::Text(text) => format!("`{text}`"),
-        Shown::Words(words) => words.to_owned(),
+        ShownDefault::Text(text) => format!("`{text}`"),
+        ShownDefault::Words(words) => words.to_owned(),
     };
     let Setting { key, accepts, doc, .. } = setting;
     format!("| `{key}` | `{}` | {default} | {accepts} | {doc} |\n", setting.variable())

@@ -10,7 +10,7 @@ use std::io::Read;
 use std::path::Path;
 
 use super::error::ConfigError;
-use super::rule::Form;
+use super::rule::ValueForm;
 use super::setting::{Declared, Default, PREFIX, Setting};
 
 /// Variables that kurz knows and that are not settings of the server: the first two are read by
@@ -34,11 +34,11 @@ enum Written {
 #[derive(Debug)]
 pub(super) struct Given {
     settings: Vec<Setting>,
-    values: BTreeMap<&'static str, Value>,
+    values: BTreeMap<&'static str, GivenValue>,
 }
 
 #[derive(Debug)]
-struct Value {
+struct GivenValue {
     /// The setting as the user wrote it.
     setting: String,
     /// Text that came without types: from the environment or the command line.
@@ -74,7 +74,7 @@ impl Given {
                 toml::Value::Array(_) => Written::Other("a list"),
                 toml::Value::Table(_) => Written::Other("a table"),
             };
-            self.values.insert(key, Value { setting, untyped: false, written });
+            self.values.insert(key, GivenValue { setting, untyped: false, written });
         }
         Ok(())
     }
@@ -111,7 +111,7 @@ impl Given {
 
     fn insert_text(&mut self, key: &'static str, setting: String, text: &str) {
         let written = Written::Text(text.to_owned());
-        self.values.insert(key, Value { setting, untyped: true, written });
+        self.values.insert(key, GivenValue { setting, untyped: true, written });
     }
 
     fn find_key(&self, name: &str) -> Option<&'static str> {
@@ -151,16 +151,16 @@ impl Given {
     }
 }
 
-impl Value {
+impl GivenValue {
     /// The value as text for a rule; `None` when the file gave it another type.
-    fn text(&self, form: Form) -> Option<String> {
+    fn text(&self, form: ValueForm) -> Option<String> {
         match (&self.written, form) {
-            (Written::Text(_), Form::Number) if !self.untyped => None,
+            (Written::Text(_), ValueForm::Number) if !self.untyped => None,
             (Written::Text(text), _) => Some(text.clone()),
-            (Written::Number(number), Form::Number | Form::TextOrNumber) => {
+            (Written::Number(number), ValueForm::Number | ValueForm::TextOrNumber) => {
                 Some(number.to_string())
             }
-            (Written::Flag(flag), Form::Switch) => Some(flag.to_string()),
+            (Written::Flag(flag), ValueForm::Switch) => Some(flag.to_string()),
             _ => None,
         }
     }

@@ -1,4 +1,4 @@
-//! Links: the limits and lives that hold unless a workspace or a link sets its own. What they mean
+//! Links: the limits and retention that hold unless a workspace or a link sets its own. What they mean
 //! for a redirect is `link`'s to decide.
 //!
 //! Invariant: "no limit" and "never" are `None`, so that nobody compares with a zero by mistake.

@@ -4,7 +4,7 @@
 
 use tracing_subscriber::EnvFilter;
 
-use super::rule::{Form, Rule, choice};
+use super::rule::{Rule, ValueForm, choice};
 use super::setting::settings;
 
 /// The form of a line.
@@ -30,7 +30,7 @@ settings! {
 fn directives() -> Rule<String> {
     let accepts = "error, warn, info, debug, trace, off, or directives such as \
                    info,kurz::store=debug";
-    Rule::new(Form::Text, accepts, |text| {
+    Rule::new(ValueForm::Text, accepts, |text| {
         // Without this, an empty value would silently log errors only.
         let directives = Some(text).filter(|text| !text.trim().is_empty())?;
         EnvFilter::builder().parse(directives).ok().map(|_| directives.to_owned())

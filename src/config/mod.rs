@@ -16,7 +16,7 @@ mod error;
 mod given;
 mod limits;
 mod links;
-mod lives;
+mod retention;
 mod log;
 mod net;
 mod public_url;
@@ -32,18 +32,18 @@ use std::path::{Path, PathBuf};
 
 pub use self::access::{Access, Signup};
 pub use self::cache::Cache;
-pub use self::client::Client;
+pub use self::client::ClientConfig;
 pub use self::codes::Codes;
 pub use self::docs::reference;
 pub use self::error::ConfigError;
 pub use self::limits::RateLimits;
 pub use self::links::{Links, PrivateTargets, Targets};
-pub use self::lives::Lives;
 pub use self::log::{Log, LogFormat};
 pub use self::net::Net;
 pub use self::public_url::PublicUrl;
 pub use self::redis::{OnOutage, RedisConfig};
 pub use self::redis_url::RedisUrl;
+pub use self::retention::Retention;
 pub use self::secret::Secret;
 pub use self::store::{StoreConfig, StoreTls};
 pub use self::store_url::StoreUrl;
@@ -72,7 +72,7 @@ pub struct Config {
     /// What is logged, and how.
     pub log: Log,
     /// How long links live, and when they are cleaned up.
-    pub lives: Lives,
+    pub retention: Retention,
     /// Who may do what, and how they show who they are.
     pub access: Access,
     /// How often somebody may do something.
@@ -120,7 +120,7 @@ impl Config {
             links: Links::read(&given)?,
             cache: Cache::read(&given)?,
             log: Log::read(&given)?,
-            lives: Lives::read(&given)?,
+            retention: Retention::read(&given)?,
             access: Access::read(&given)?,
             rates: RateLimits::read(&given)?,
         })
@@ -149,7 +149,7 @@ fn concerns() -> Vec<(&'static str, Vec<Setting>)> {
         ("Redis", RedisConfig::settings()),
         ("Codes", Codes::settings()),
         ("Links", Links::settings()),
-        ("Lives of links", Lives::settings()),
+        ("Retention of links", Retention::settings()),
         ("Cache", Cache::settings()),
         ("Log", Log::settings()),
         ("Access", Access::settings()),

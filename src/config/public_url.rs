@@ -8,7 +8,7 @@ use std::net::SocketAddr;
 
 use url::Url;
 
-use super::rule::{Form, Rule};
+use super::rule::{Rule, ValueForm};
 
 /// Scheme, host and port, such as `https://kurz.example`.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -95,7 +95,7 @@ impl fmt::Display for PublicUrl {
 pub(super) fn rule() -> Rule<PublicUrl> {
     let accepts = "http:// or https://, a host and perhaps a port, such as https://kurz.example, \
                    without user, path or query";
-    Rule::new(Form::Text, accepts, PublicUrl::parse).hiding(|text| text.contains('@'))
+    Rule::new(ValueForm::Text, accepts, PublicUrl::parse).hiding(|text| text.contains('@'))
 }
 
 #[cfg(test)]

@@ -6,7 +6,7 @@ use std::fmt;
 
 use url::Url;
 
-use super::rule::{Form, Rule};
+use super::rule::{Rule, ValueForm};
 use super::setting::{Declared, Default};
 
 /// Most seeds of a cluster.
@@ -87,7 +87,7 @@ fn without_password(text: &str) -> String {
 pub(super) fn rule() -> Declared<Option<RedisUrl>> {
     let accepts = "redis://USER:PASSWORD@HOST:PORT/DATABASE, rediss:// for TLS, several with commas \
                    between as the seeds of a cluster, or nothing";
-    let rule = Rule::new(Form::Text, accepts, |text: &str| {
+    let rule = Rule::new(ValueForm::Text, accepts, |text: &str| {
         if text.is_empty() { Some(None) } else { RedisUrl::parse(text).map(Some) }
     });
     let words = "none: every instance counts for itself";

@@ -18,7 +18,7 @@ use super::{duration, size};
 
 /// Which TOML types may carry the value. The environment and the command line only have text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Form {
+pub(super) enum ValueForm {
     /// A string.
     Text,
     /// An integer.
@@ -35,7 +35,7 @@ type Parse<T> = Box<dyn Fn(&str) -> Option<T>>;
 /// What a setting accepts.
 pub(super) struct Rule<T> {
     pub(super) accepts: String,
-    pub(super) form: Form,
+    pub(super) form: ValueForm,
     /// Whether this bad value must not be repeated in an error.
     pub(super) hides: fn(&str) -> bool,
     pub(super) parse: Parse<T>,
@@ -44,7 +44,7 @@ pub(super) struct Rule<T> {
 impl<T: 'static> Rule<T> {
     /// A rule from its parser and the words for it.
     pub(super) fn new(
-        form: Form,
+        form: ValueForm,
         accepts: impl Into<String>,
         parse: impl Fn(&str) -> Option<T> + 'static,
     ) -> Self {
@@ -103,7 +103,7 @@ where
     T: TryFrom<u64> + PartialOrd + Display + 'static,
 {
     let accepts = format!("a whole number from {} to {}", bounds.start(), bounds.end());
-    Rule::new(Form::Number, accepts, move |text| {
+    Rule::new(ValueForm::Number, accepts, move |text| {
         // Digits alone: `parse` would take a plus sign as well.
         let digits = text.bytes().all(|byte| byte.is_ascii_digit()).then_some(text)?;
         let value = T::try_from(digits.parse::<u64>().ok()?).ok()?;
@@ -115,7 +115,7 @@ where
 pub(super) fn span(bounds: RangeInclusive<Duration>) -> Rule<Duration> {
     let (least, most) = (duration::print(*bounds.start()), duration::print(*bounds.end()));
     let accepts = format!("a duration from {least} to {most} (units ms, s, m, h, d)");
-    Rule::new(Form::TextOrNumber, accepts, move |text| {
+    Rule::new(ValueForm::TextOrNumber, accepts, move |text| {
         duration::parse(text).filter(|value| bounds.contains(value))
     })
 }
@@ -124,14 +124,14 @@ pub(super) fn span(bounds: RangeInclusive<Duration>) -> Rule<Duration> {
 pub(super) fn bytes(bounds: RangeInclusive<u64>) -> Rule<u64> {
     let (least, most) = (size::print(*bounds.start()), size::print(*bounds.end()));
     let accepts = format!("a size from {least} to {most}, in bytes or such as 64MiB");
-    Rule::new(Form::TextOrNumber, accepts, move |text| {
+    Rule::new(ValueForm::TextOrNumber, accepts, move |text| {
         size::parse(text).filter(|value| bounds.contains(value))
     })
 }
 
 /// On or off.
 pub(super) fn switch() -> Rule<bool> {
-    Rule::new(Form::Switch, "on or off (or true or false)", |text| match text {
+    Rule::new(ValueForm::Switch, "on or off (or true or false)", |text| match text {
         "on" | "true" => Some(true),
         "off" | "false" => Some(false),
         _ => None,
@@ -141,7 +141,7 @@ pub(super) fn switch() -> Rule<bool> {
 /// One of a few words.
 pub(super) fn choice<T: Copy + 'static, const N: usize>(words: [(&'static str, T); N]) -> Rule<T> {
     let accepts = words.map(|(word, _)| word).join(" or ");
-    Rule::new(Form::Text, accepts, move |text| {
+    Rule::new(ValueForm::Text, accepts, move |text| {
         words.iter().find(|(word, _)| *word == text).map(|(_, value)| *value)
     })
 }
@@ -149,13 +149,13 @@ pub(super) fn choice<T: Copy + 'static, const N: usize>(words: [(&'static str, T
 /// An IP address with a port.
 pub(super) fn address() -> Rule<SocketAddr> {
     let accepts = "an IP address with a port, such as 127.0.0.1:8080 or [::]:8080";
-    Rule::new(Form::Text, accepts, |text| text.parse().ok())
+    Rule::new(ValueForm::Text, accepts, |text| text.parse().ok())
 }
 
 /// An IP address with a port, or `off`.
 pub(super) fn address_or_off() -> Rule<Option<SocketAddr>> {
     let accepts = "an IP address with a port, such as 127.0.0.1:9090, or off";
-    Rule::new(Form::Text, accepts, |text| {
+    Rule::new(ValueForm::Text, accepts, |text| {
         if text == "off" { Some(None) } else { text.parse().ok().map(Some) }
     })
 }
@@ -170,7 +170,7 @@ pub(super) fn networks() -> Rule<Vec<IpNet>> {
         let text = text.trim();
         text.parse().ok().or_else(|| text.parse::<IpAddr>().ok().map(IpNet::from))
     };
-    Rule::new(Form::Text, accepts, move |text| {
+    Rule::new(ValueForm::Text, accepts, move |text| {
         let list: Option<Vec<IpNet>> = text.split(',').map(network).collect();
         list.filter(|list| list.len() <= MOST_NETWORKS)
     })
@@ -179,7 +179,7 @@ pub(super) fn networks() -> Rule<Vec<IpNet>> {
 
 /// The path of a file.
 pub(super) fn path() -> Rule<PathBuf> {
-    Rule::new(Form::Text, "the path of a file", |text| {
+    Rule::new(ValueForm::Text, "the path of a file", |text| {
         (!text.is_empty() && !text.contains('\0')).then(|| PathBuf::from(text))
     })
 }
@@ -187,7 +187,7 @@ pub(super) fn path() -> Rule<PathBuf> {
 /// A secret, by its length in bytes.
 pub(super) fn secret(length: RangeInclusive<usize>) -> Rule<Secret> {
     let accepts = format!("text of {} to {} bytes", length.start(), length.end());
-    Rule::new(Form::Text, accepts, move |text| {
+    Rule::new(ValueForm::Text, accepts, move |text| {
         length.contains(&text.len()).then(|| Secret::new(text))
     })
     .hiding(|_| true)

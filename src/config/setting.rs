@@ -12,7 +12,7 @@ pub(super) const PREFIX: &str = "KURZ_";
 #[derive(Clone, Debug)]
 pub(super) struct Setting {
     pub(super) key: &'static str,
-    pub(super) default: Shown,
+    pub(super) default: ShownDefault,
     pub(super) accepts: String,
     pub(super) doc: String,
 }
@@ -20,8 +20,8 @@ pub(super) struct Setting {
 impl Setting {
     pub(super) fn of<T>(key: &'static str, doc: &str, declared: &Declared<T>) -> Self {
         let default = match &declared.default {
-            Default::Text(text) => Shown::Text(text),
-            Default::Absent { words, .. } => Shown::Words(words),
+            Default::Text(text) => ShownDefault::Text(text),
+            Default::Absent { words, .. } => ShownDefault::Words(words),
         };
         let accepts = declared.rule.accepts.clone();
         Self { key, default, accepts, doc: doc.trim().to_owned() }
@@ -34,7 +34,7 @@ impl Setting {
 
 /// A default as the documentation shows it.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Shown {
+pub(super) enum ShownDefault {
     /// A value one could write.
     Text(&'static str),
     /// What happens without a value.

@@ -5,7 +5,7 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use super::rule::{Form, Rule, bytes, choice, number, span};
+use super::rule::{Rule, ValueForm, bytes, choice, number, span};
 use super::setting::settings;
 use super::store_url::{self, StoreUrl};
 
@@ -56,7 +56,7 @@ settings! {
 
 /// The path of a file.
 fn file() -> Rule<PathBuf> {
-    Rule::new(Form::Text, "the path of a file", |text| {
+    Rule::new(ValueForm::Text, "the path of a file", |text| {
         (!text.is_empty() && !text.contains('\0')).then(|| PathBuf::from(text))
     })
 }

@@ -9,7 +9,7 @@ use std::path::PathBuf;
 use url::Url;
 
 use super::error::ConfigError;
-use super::rule::{Form, Rule};
+use super::rule::{Rule, ValueForm};
 
 /// Which database holds everything.
 #[derive(Clone, PartialEq, Eq)]
@@ -84,14 +84,15 @@ pub(super) fn rule() -> Rule<StoreUrl> {
     let accepts = "sqlite://FILE (a file: a database in memory would lose every link at exit) or \
                    postgres://USER:PASSWORD@HOST/DATABASE";
     // A bad value may still be an address with a password in it.
-    Rule::new(Form::Text, accepts, StoreUrl::parse).hiding(|text| text.contains(['@', '=', '#']))
+    Rule::new(ValueForm::Text, accepts, StoreUrl::parse)
+        .hiding(|text| text.contains(['@', '=', '#']))
 }
 
 /// PostgreSQL alone.
 pub(super) fn postgres() -> Rule<StoreUrl> {
     let parse =
         |text: &str| StoreUrl::parse(text).filter(|url| matches!(url, StoreUrl::Postgres(_)));
-    Rule::new(Form::Text, "postgres://USER:PASSWORD@HOST/DATABASE", parse)
+    Rule::new(ValueForm::Text, "postgres://USER:PASSWORD@HOST/DATABASE", parse)
         .hiding(|text| text.contains(['@', '=', '#']))
 }
 

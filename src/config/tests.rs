@@ -56,21 +56,21 @@ fn without_anything_given_the_defaults_of_the_contract_hold() {
     assert_eq!(config.links.private_targets, PrivateTargets::Allow);
     assert!(config.links.blocklist.is_none());
     assert_eq!(config.links.targets, Targets::Editable);
-    let days = [config.links.host_quarantine, config.lives.audit_keep];
+    let days = [config.links.host_quarantine, config.retention.audit_keep];
     assert_eq!(days.map(|span| span.as_secs() / 86_400), [30, 400]);
     assert_eq!((config.cache.bytes, config.cache.repeat_bytes), (64 << 20, 16 << 20));
     assert_eq!((config.log.directives.as_str(), config.log.format), ("info", LogFormat::Human));
-    let lives = &config.lives;
-    assert_eq!(lives.anon_ttl, Duration::from_hours(8));
+    let retention = &config.retention;
+    assert_eq!(retention.anon_ttl, Duration::from_hours(8));
     let minutes = [
-        lives.purge_grace,
-        lives.cleanup_interval,
-        lives.cleanup_delay,
-        lives.cleanup_lock_at_least,
-        lives.cleanup_lock_at_most,
+        retention.purge_grace,
+        retention.cleanup_interval,
+        retention.cleanup_delay,
+        retention.cleanup_lock_at_least,
+        retention.cleanup_lock_at_most,
     ];
     assert_eq!(minutes.map(|span| span.as_secs() / 60), [15, 15, 1, 10, 14]);
-    assert!(!lives.health_checks);
+    assert!(!retention.health_checks);
     let access = &config.access;
     assert!(!access.open && access.jwt_secret.is_none());
     assert_eq!((access.signup, access.user_link_limit), (Signup::Open, Some(20)));

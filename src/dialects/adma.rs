@@ -15,7 +15,7 @@ use crate::app::{
     App, AppError, ClaimRequest, Created, LinkFilter, LinkRequest, MAIN, MOST_CLAIMS, Registration,
     Session, ShownLink,
 };
-use crate::client::Client;
+use crate::client_address::ClientAddress;
 use crate::link::{LinkId, Strategy};
 use crate::problem::{Problem, Problems};
 
@@ -172,7 +172,7 @@ pub(super) struct AdmaStats {
     ))]
 pub(super) async fn register(
     State(app): State<Arc<App>>,
-    Client(client): Client,
+    ClientAddress(client): ClientAddress,
     Json(body): Json<AdmaRegister>,
 ) -> Result<(StatusCode, axum::Json<AdmaSession>), Problem> {
     let AdmaRegister { name, email, password } = body;
@@ -187,7 +187,7 @@ pub(super) async fn register(
     responses((status = 200, description = "Signed in.", body = AdmaSession), Problems))]
 pub(super) async fn login(
     State(app): State<Arc<App>>,
-    Client(client): Client,
+    ClientAddress(client): ClientAddress,
     Json(body): Json<AdmaLogin>,
 ) -> Result<axum::Json<AdmaSession>, Problem> {
     Ok(axum::Json(app.log_in(&body.email, &body.password, client).await?.into()))
@@ -199,7 +199,7 @@ pub(super) async fn login(
     responses((status = 201, description = "The link was made.", body = AdmaLink), Problems))]
 pub(super) async fn create_public(
     State(app): State<Arc<App>>,
-    Client(client): Client,
+    ClientAddress(client): ClientAddress,
     Json(body): Json<AdmaNewLink>,
 ) -> Result<(StatusCode, axum::Json<AdmaLink>), Problem> {
     make(&app, &Caller::ANONYMOUS.at(client), body).await

@@ -2,7 +2,7 @@
 //! nothing up and knows no names.
 //!
 //! Invariant: what is special to IANA is forbidden, also where the registry calls it reachable, and
-//! an IPv6 address that carries an IPv4 address is forbidden whatever it carries: who translates it,
+//! an IPv6 address that carries an IPv4 address is forbidden whatever it carries: host translates it,
 //! and to where, cannot be known from here. A NAT64 prefix out of an operator's own space looks like
 //! any other address; whoever runs one keeps it away from kurz by other means.
 

@@ -15,7 +15,7 @@ use hyper_util::rt::TokioIo;
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, join, split};
 use tokio_rustls::TlsConnector;
 
-use super::place::Place;
+use super::destination::Destination;
 use super::tls;
 
 /// What is read of one answer at most, as it comes over the wire.
@@ -29,12 +29,12 @@ const NAME: HeaderValue = HeaderValue::from_static("kurz-health/1");
 
 /// What a server said first.
 #[derive(Debug)]
-pub(super) struct Head {
+pub(super) struct ResponseHead {
     pub(super) status: StatusCode,
     location: Option<HeaderValue>,
 }
 
-impl Head {
+impl ResponseHead {
     /// Where it sends its visitors, if it does.
     pub(super) fn redirect(&self) -> Option<&[u8]> {
         let sends_away = matches!(self.status.as_u16(), 301 | 302 | 303 | 307 | 308);
@@ -44,49 +44,55 @@ impl Head {
 
 /// Why there is no head.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Failure {
-    /// The other end is not who the URL names.
+pub(super) enum RequestFailure {
+    /// The other end is not host the URL names.
     Untrusted,
     /// It did not answer this request, or not in HTTP.
     Unclear,
 }
 
-/// Ask for `place` on a connection that leads there.
+/// Ask for `destination` on a connection that leads there.
 pub(super) async fn ask<S>(
     stream: S,
     tls: &TlsConnector,
-    place: &Place,
+    destination: &Destination,
     method: Method,
-) -> Result<Head, Failure>
+) -> Result<ResponseHead, RequestFailure>
 where
     S: AsyncRead + AsyncWrite + Send + Unpin,
 {
     let (read, write) = split(stream);
     let stream = join(read.take(MAX_READ_BYTES), write);
-    let request = request(place, method)?;
-    if !place.is_https() {
-        return exchange(stream, request).await.map_err(|_| Failure::Unclear);
+    let request = request(destination, method)?;
+    if !destination.is_https() {
+        return exchange(stream, request).await.map_err(|_| RequestFailure::Unclear);
     }
-    let name = tls::server_name(place).ok_or(Failure::Untrusted)?;
-    let stream = tls.connect(name, stream).await.map_err(|_| Failure::Untrusted)?;
-    exchange(stream, request).await.map_err(|_| Failure::Unclear)
+    let name = tls::server_name(destination).ok_or(RequestFailure::Untrusted)?;
+    let stream = tls.connect(name, stream).await.map_err(|_| RequestFailure::Untrusted)?;
+    exchange(stream, request).await.map_err(|_| RequestFailure::Unclear)
 }
 
 /// The same request for everybody: no cookies, no credentials, nothing to unpack, no way back.
-fn request(place: &Place, method: Method) -> Result<Request<Empty<Bytes>>, Failure> {
+fn request(
+    destination: &Destination,
+    method: Method,
+) -> Result<Request<Empty<Bytes>>, RequestFailure> {
     Request::builder()
         .method(method)
-        .uri(place.resource())
-        .header(HOST, place.authority())
+        .uri(destination.resource())
+        .header(HOST, destination.authority())
         .header(USER_AGENT, NAME)
         .header(ACCEPT, "*/*")
         .header(ACCEPT_ENCODING, "identity")
         .header(CONNECTION, "close")
         .body(Empty::new())
-        .map_err(|_| Failure::Unclear)
+        .map_err(|_| RequestFailure::Unclear)
 }
 
-async fn exchange<S>(stream: S, request: Request<Empty<Bytes>>) -> Result<Head, hyper::Error>
+async fn exchange<S>(
+    stream: S,
+    request: Request<Empty<Bytes>>,
+) -> Result<ResponseHead, hyper::Error>
 where
     S: AsyncRead + AsyncWrite + Send + Unpin,
 {
@@ -100,5 +106,5 @@ where
         Either::Right((_, answer)) => answer.await?,
     };
     let location = response.headers().get(LOCATION).cloned();
-    Ok(Head { status: response.status(), location })
+    Ok(ResponseHead { status: response.status(), location })
 }

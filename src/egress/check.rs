@@ -18,10 +18,10 @@ use tokio::time::{Instant, timeout_at};
 use tokio_rustls::TlsConnector;
 
 use super::address::Vetted;
-use super::ask::{Failure, Head, ask};
+use super::ask::{RequestFailure, ResponseHead, ask};
+use super::destination::{Destination, HostKind, UrlRefusal};
 use super::net::{Internet, Lookup, Net};
-use super::pacing::{Key, Pacing, Turn};
-use super::place::{Place, Refusal, Who};
+use super::pacing::{HostKey, HostPermit, Pacing};
 use super::tls;
 
 const MAX_REDIRECTS: usize = 3;
@@ -66,11 +66,11 @@ impl fmt::Display for Health {
     }
 }
 
-impl From<Refusal> for Health {
-    fn from(refusal: Refusal) -> Self {
+impl From<UrlRefusal> for Health {
+    fn from(refusal: UrlRefusal) -> Self {
         match refusal {
-            Refusal::Unreadable => Self::Broken,
-            Refusal::OutOfBounds => Self::Blocked,
+            UrlRefusal::Unreadable => Self::Broken,
+            UrlRefusal::OutOfBounds => Self::Blocked,
         }
     }
 }
@@ -123,32 +123,38 @@ impl<N: Net> Checker<N> {
 }
 
 /// What goes on, or else how the check ends.
-type Step<T> = Result<T, Health>;
+type CheckResult<T> = Result<T, Health>;
 
 impl<N: Net> Shared<N> {
-    async fn travel(&self, url: &str) -> Step<Health> {
-        let mut place = Place::read(url)?;
-        let (_visit, mut turn) = self.pacing.begin(Key::of(place.who())).await;
+    async fn travel(&self, url: &str) -> CheckResult<Health> {
+        let mut destination = Destination::read(url)?;
+        let (_visit, mut turn) = self.pacing.begin(HostKey::of(destination.host())).await;
         let deadline = Instant::now() + MAX_TIME;
         for _ in 0..MAX_REDIRECTS {
-            let head = self.visit(&place, deadline).await?;
+            let head = self.visit(&destination, deadline).await?;
             let Some(location) = head.redirect() else { return Ok(judge(head.status)) };
-            place = place.follow(location)?;
+            destination = destination.follow(location)?;
             drop(turn);
-            turn = self.turn(Key::of(place.who()), deadline).await?;
+            turn = self.turn(HostKey::of(destination.host()), deadline).await?;
         }
-        let head = self.visit(&place, deadline).await?;
+        let head = self.visit(&destination, deadline).await?;
         Ok(if head.redirect().is_some() { Health::Broken } else { judge(head.status) })
     }
 
-    /// Ask at one place: HEAD, and GET where HEAD does not settle it.
-    async fn visit(&self, place: &Place, deadline: Instant) -> Step<Head> {
+    /// Ask at one destination: HEAD, and GET where HEAD does not settle it.
+    async fn visit(
+        &self,
+        destination: &Destination,
+        deadline: Instant,
+    ) -> CheckResult<ResponseHead> {
         let mut end = Health::Unknown;
-        for address in self.vet(place, deadline).await?.into_iter().take(MAX_TRIES) {
+        for address in self.vet(destination, deadline).await?.into_iter().take(MAX_TRIES) {
             // A name has its turn already; the address behind it may have other names.
-            let _turn = match place.who() {
-                Who::Name(_) => Some(self.turn(Key::at(address.socket().ip()), deadline).await?),
-                Who::Address(_) => None,
+            let _turn = match destination.host() {
+                HostKind::Name(_) => {
+                    Some(self.turn(HostKey::at(address.socket().ip()), deadline).await?)
+                }
+                HostKind::Address(_) => None,
             };
             let stream = match self.dial(address, deadline).await? {
                 Reached::Yes(stream) => stream,
@@ -159,28 +165,28 @@ impl<N: Net> Shared<N> {
                 Reached::CannotTell => continue,
             };
             let soon = deadline.min(Instant::now() + MAX_STEP_TIME);
-            match timeout_at(soon, ask(stream, &self.tls, place, Method::HEAD)).await {
+            match timeout_at(soon, ask(stream, &self.tls, destination, Method::HEAD)).await {
                 Ok(Ok(head)) if head.status.is_success() || head.redirect().is_some() => {
                     return Ok(head);
                 }
-                Ok(Err(Failure::Untrusted)) => return Err(Health::Broken),
+                Ok(Err(RequestFailure::Untrusted)) => return Err(Health::Broken),
                 _ => {}
             }
             // Where it was vetted: a second lookup could say anything.
             let Reached::Yes(stream) = self.dial(address, deadline).await? else {
                 return Err(Health::Broken);
             };
-            let head = timeout_at(deadline, ask(stream, &self.tls, place, Method::GET)).await;
+            let head = timeout_at(deadline, ask(stream, &self.tls, destination, Method::GET)).await;
             return head.ok().and_then(Result::ok).ok_or(Health::Broken);
         }
         Err(end)
     }
 
-    /// The addresses of a place, if every one of them may be dialled.
-    async fn vet(&self, place: &Place, deadline: Instant) -> Step<Vec<Vetted>> {
-        let addresses: Vec<IpAddr> = match place.who() {
-            Who::Address(address) => vec![*address],
-            Who::Name(name) => match timeout_at(deadline, self.net.resolve(name)).await {
+    /// The addresses of a destination, if every one of them may be dialled.
+    async fn vet(&self, destination: &Destination, deadline: Instant) -> CheckResult<Vec<Vetted>> {
+        let addresses: Vec<IpAddr> = match destination.host() {
+            HostKind::Address(address) => vec![*address],
+            HostKind::Name(name) => match timeout_at(deadline, self.net.resolve(name)).await {
                 Ok(Lookup::Found(addresses)) => addresses,
                 Ok(Lookup::NoSuchHost) => return Err(Health::Broken),
                 Ok(Lookup::Unavailable) | Err(_) => return Err(Health::Unknown),
@@ -189,10 +195,10 @@ impl<N: Net> Shared<N> {
         if addresses.is_empty() {
             return Err(Health::Broken);
         }
-        Vetted::all(&addresses, place.port()).ok_or(Health::Blocked)
+        Vetted::all(&addresses, destination.port()).ok_or(Health::Blocked)
     }
 
-    async fn dial(&self, address: Vetted, deadline: Instant) -> Step<Reached<N::Stream>> {
+    async fn dial(&self, address: Vetted, deadline: Instant) -> CheckResult<Reached<N::Stream>> {
         let soon = deadline.min(Instant::now() + MAX_STEP_TIME);
         let dialled = match timeout_at(soon, self.net.connect(address)).await {
             Ok(Ok(dialled)) => dialled,
@@ -208,7 +214,7 @@ impl<N: Net> Shared<N> {
 
     /// A turn within the time of a check. Whoever does not get one while there is time left to use it
     /// has seen nothing: it is not the target that was slow.
-    async fn turn(&self, key: Key, deadline: Instant) -> Step<Turn<'_>> {
+    async fn turn(&self, key: HostKey, deadline: Instant) -> CheckResult<HostPermit<'_>> {
         let last_call = deadline - MAX_STEP_TIME;
         timeout_at(last_call, self.pacing.turn(key)).await.map_err(|_| Health::Unknown)
     }

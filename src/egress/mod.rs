@@ -5,9 +5,9 @@
 //! that was vetted is the one that is dialled. Each file keeps one part of that promise:
 //!
 //! - [`address`]: which addresses are nobody's business. [`Vetted`] has no other maker.
-//! - `place`: what of a URL may be visited: http and https, ports 80 and 443, no credentials.
+//! - `destination`: what of a URL may be visited: http and https, ports 80 and 443, no credentials.
 //! - [`net`]: looking up and dialling, as a trait; it takes a [`Vetted`] address, nothing else.
-//! - `tls`: who is believed. `ask`: one request, and no more of the answer than its head.
+//! - `tls`: host is believed. `ask`: one request, and no more of the answer than its head.
 //! - `pacing`: one visit to a host at a time, and few in all.
 //! - [`check`]: all of it together, at most three redirects far and five seconds long.
 
@@ -16,7 +16,7 @@ mod ask;
 pub mod check;
 pub mod net;
 mod pacing;
-mod place;
+mod destination;
 #[cfg(test)]
 mod tests;
 mod tls;

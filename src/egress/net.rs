@@ -17,7 +17,7 @@ use tokio::sync::{Semaphore, oneshot};
 use super::address::Vetted;
 
 /// Lookups that may run at a time. The system's resolver cannot be called off, so one that hangs
-/// keeps its place until it ends.
+/// keeps its destination until it ends.
 const MAX_LOOKUPS: usize = 16;
 
 /// What asking for a name gave.
@@ -31,7 +31,7 @@ pub enum Lookup {
     Unavailable,
 }
 
-/// An open connection, and who is at the other end of it.
+/// An open connection, and host is at the other end of it.
 #[derive(Debug)]
 pub struct Dialled<S> {
     /// The connection.

@@ -1,5 +1,5 @@
 //! Who waits for whom: one visit to a host at a time, and few visits in all, so that kurz is nobody's
-//! hammer. It knows no time: who waits too long is called off by the caller.
+//! hammer. It knows no time: host waits too long is called off by the caller.
 //!
 //! Invariant: a host is a name and an address alike, so neither many names of one machine nor a name
 //! with many machines gets more than its turn. Everything taken is given back when dropped, and
@@ -13,20 +13,20 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use tokio::sync::Notify;
 
-use super::place::Who;
+use super::destination::HostKind;
 
 /// A host, by one of its two names.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub(super) enum Key {
+pub(super) enum HostKey {
     Name(String),
     Address(IpAddr),
 }
 
-impl Key {
-    pub(super) fn of(who: &Who) -> Self {
-        match who {
-            Who::Name(name) => Self::Name(name.clone()),
-            Who::Address(address) => Self::at(*address),
+impl HostKey {
+    pub(super) fn of(host: &HostKind) -> Self {
+        match host {
+            HostKind::Name(name) => Self::Name(name.clone()),
+            HostKind::Address(address) => Self::at(*address),
         }
     }
 
@@ -44,7 +44,7 @@ impl Key {
 #[derive(Debug, Default)]
 struct State {
     visits: usize,
-    busy: HashSet<Key>,
+    busy: HashSet<HostKey>,
 }
 
 /// The turns of everybody.
@@ -61,9 +61,9 @@ impl Pacing {
         Self { at_once: at_once.get(), state: Mutex::default(), changed: Notify::new() }
     }
 
-    /// Begin a visit at the host `key`. Both are taken together: who waits for a host keeps nobody
+    /// Begin a visit at the host `key`. Both are taken together: host waits for a host keeps nobody
     /// else from beginning.
-    pub(super) async fn begin(&self, key: Key) -> (Visit<'_>, Turn<'_>) {
+    pub(super) async fn begin(&self, key: HostKey) -> (CheckPermit<'_>, HostPermit<'_>) {
         self.wait(|state| {
             if state.visits >= self.at_once || !state.busy.insert(key.clone()) {
                 return false;
@@ -72,13 +72,13 @@ impl Pacing {
             true
         })
         .await;
-        (Visit(self), Turn { pacing: self, key })
+        (CheckPermit(self), HostPermit { pacing: self, key })
     }
 
     /// Go on at the host `key`, within a visit.
-    pub(super) async fn turn(&self, key: Key) -> Turn<'_> {
+    pub(super) async fn turn(&self, key: HostKey) -> HostPermit<'_> {
         self.wait(|state| state.busy.insert(key.clone())).await;
-        Turn { pacing: self, key }
+        HostPermit { pacing: self, key }
     }
 
     async fn wait(&self, mut take: impl FnMut(&mut State) -> bool) {
@@ -101,9 +101,9 @@ impl Pacing {
 
 /// One of the few visits.
 #[derive(Debug)]
-pub(super) struct Visit<'p>(&'p Pacing);
+pub(super) struct CheckPermit<'p>(&'p Pacing);
 
-impl Drop for Visit<'_> {
+impl Drop for CheckPermit<'_> {
     fn drop(&mut self) {
         let mut state = self.0.state();
         state.visits = state.visits.saturating_sub(1);
@@ -114,12 +114,12 @@ impl Drop for Visit<'_> {
 
 /// The only one at a host.
 #[derive(Debug)]
-pub(super) struct Turn<'p> {
+pub(super) struct HostPermit<'p> {
     pacing: &'p Pacing,
-    key: Key,
+    key: HostKey,
 }
 
-impl Drop for Turn<'_> {
+impl Drop for HostPermit<'_> {
     fn drop(&mut self) {
         self.pacing.state().busy.remove(&self.key);
         self.pacing.changed.notify_waiters();
@@ -132,8 +132,8 @@ mod tests {
 
     use super::*;
 
-    fn key(name: &str) -> Key {
-        Key::Name(name.to_owned())
+    fn key(name: &str) -> HostKey {
+        HostKey::Name(name.to_owned())
     }
 
     fn pacing(at_once: usize) -> Pacing {
@@ -177,7 +177,7 @@ mod tests {
 
     #[test]
     fn the_addresses_of_one_network_are_one_host() {
-        let at = |text: &str| Key::at(text.parse().unwrap());
+        let at = |text: &str| HostKey::at(text.parse().unwrap());
         assert_eq!(at("2a00::1"), at("2a00::ffff:1"));
         assert_ne!(at("2a00::1"), at("2a00:0:0:1::1"));
         assert_ne!(at("8.8.8.8"), at("8.8.4.4"));

@@ -12,7 +12,7 @@ use rustls::pki_types::ServerName;
 use rustls::{ClientConfig, RootCertStore};
 use tokio_rustls::TlsConnector;
 
-use super::place::{Place, Who};
+use super::destination::{Destination, HostKind};
 
 /// The roots of Mozilla's program.
 pub(super) fn public_roots() -> RootCertStore {
@@ -34,9 +34,9 @@ pub(super) fn connector(roots: RootCertStore) -> TlsConnector {
 }
 
 /// Whom the certificate must name; `None` for a name that no certificate can hold.
-pub(super) fn server_name(place: &Place) -> Option<ServerName<'static>> {
-    match place.who() {
-        Who::Name(name) => ServerName::try_from(name.clone()).ok(),
-        Who::Address(address) => Some(ServerName::from(*address)),
+pub(super) fn server_name(destination: &Destination) -> Option<ServerName<'static>> {
+    match destination.host() {
+        HostKind::Name(name) => ServerName::try_from(name.clone()).ok(),
+        HostKind::Address(address) => Some(ServerName::from(*address)),
     }
 }

@@ -10,6 +10,7 @@ mod delay;
 mod network;
 mod rate;
 mod table;
+pub mod throttle;
 
 use std::hash::Hash;
 use std::net::IpAddr;
@@ -24,7 +25,7 @@ pub use table::{BYTES, ENTRIES};
 
 use delay::{Delay, Tries};
 use rate::Rate;
-use table::Table;
+use table::RateTable;
 
 const MINUTE: Duration = Duration::from_mins(1);
 const HOUR: Duration = Duration::from_hours(1);
@@ -32,7 +33,7 @@ const DAY: Duration = Duration::from_hours(24);
 
 /// The numbers that an operator sets; 0 is no limit.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Numbers {
+pub struct LimitSettings {
     /// Tries in a row to sign in to one account from one address before there is a delay.
     pub logins_per_account: u32,
     /// Failed tries to sign in from one address, a minute.
@@ -117,7 +118,7 @@ pub struct Limited {
 
 /// What became of a try to sign in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Outcome {
+pub enum LoginOutcome {
     /// They are who they say.
     Right,
     /// They are not.
@@ -128,14 +129,14 @@ pub enum Outcome {
 
 /// One limit with what it remembers; without a rate it lets everything through.
 #[derive(Debug)]
-struct Meter {
+struct RateMeter {
     rate: Option<Rate>,
-    table: Table,
+    table: RateTable,
 }
 
-impl Meter {
+impl RateMeter {
     fn new(most: u32, window: Duration) -> Self {
-        Self { rate: Rate::new(most, window), table: Table::default() }
+        Self { rate: Rate::new(most, window), table: RateTable::default() }
     }
 
     fn take(&self, subject: &impl Hash, count: u32, now: u64) -> Result<(), Wait> {
@@ -161,38 +162,38 @@ impl Meter {
 #[derive(Debug)]
 pub struct Limits {
     delay: Option<Delay>,
-    tries: Table,
-    logins: Meter,
-    signups: Meter,
-    anonymous_links: Meter,
-    anonymous_links_daily: Meter,
-    misses: Meter,
-    bad_credentials: Meter,
-    reports: Meter,
-    links: Meter,
-    calls_per_account: Meter,
-    calls_per_key: Meter,
+    tries: RateTable,
+    logins: RateMeter,
+    signups: RateMeter,
+    anonymous_links: RateMeter,
+    anonymous_links_daily: RateMeter,
+    misses: RateMeter,
+    bad_credentials: RateMeter,
+    reports: RateMeter,
+    links: RateMeter,
+    calls_per_account: RateMeter,
+    calls_per_key: RateMeter,
     refused: [Counter; Limit::ALL.len()],
 }
 
 impl Limits {
     /// With these numbers. Install the recorder of metrics before.
-    pub fn new(numbers: &Numbers) -> Self {
+    pub fn new(numbers: &LimitSettings) -> Self {
         let refused = Limit::ALL
             .map(|limit| metrics::counter!("kurz_limited_total", "limit" => limit.name()));
         Self {
             delay: Delay::new(numbers.logins_per_account),
-            tries: Table::default(),
-            logins: Meter::new(numbers.logins_per_address, MINUTE),
-            signups: Meter::new(numbers.signups, HOUR),
-            anonymous_links: Meter::new(numbers.anonymous_links, MINUTE),
-            anonymous_links_daily: Meter::new(numbers.anonymous_links_daily, DAY),
-            misses: Meter::new(numbers.misses, MINUTE),
-            bad_credentials: Meter::new(numbers.bad_credentials, MINUTE),
-            reports: Meter::new(numbers.reports, MINUTE),
-            links: Meter::new(numbers.links, MINUTE),
-            calls_per_account: Meter::new(numbers.calls_per_account, MINUTE),
-            calls_per_key: Meter::new(numbers.calls_per_key, MINUTE),
+            tries: RateTable::default(),
+            logins: RateMeter::new(numbers.logins_per_address, MINUTE),
+            signups: RateMeter::new(numbers.signups, HOUR),
+            anonymous_links: RateMeter::new(numbers.anonymous_links, MINUTE),
+            anonymous_links_daily: RateMeter::new(numbers.anonymous_links_daily, DAY),
+            misses: RateMeter::new(numbers.misses, MINUTE),
+            bad_credentials: RateMeter::new(numbers.bad_credentials, MINUTE),
+            reports: RateMeter::new(numbers.reports, MINUTE),
+            links: RateMeter::new(numbers.links, MINUTE),
+            calls_per_account: RateMeter::new(numbers.calls_per_account, MINUTE),
+            calls_per_key: RateMeter::new(numbers.calls_per_key, MINUTE),
             refused,
         }
     }
@@ -213,15 +214,15 @@ impl Limits {
 
     /// What became of it. Who is who they say begins anew; a wrong one counted when it began, so that
     /// no more than the limit are ever under way.
-    pub fn signed_in(&self, account: &str, client: IpAddr, outcome: Outcome, now: Duration) {
+    pub fn signed_in(&self, account: &str, client: IpAddr, outcome: LoginOutcome, now: Duration) {
         let (now, client) = (nanos(now), network(client));
-        if outcome == Outcome::Wrong {
+        if outcome == LoginOutcome::Wrong {
             return;
         }
         self.logins.give_back(&client, 1, now);
         self.tries.amend(&(account, client), now, |tries| match outcome {
-            Outcome::Right => Tries::default(),
-            Outcome::Unknown | Outcome::Wrong => tries.undo(),
+            LoginOutcome::Right => Tries::default(),
+            LoginOutcome::Unknown | LoginOutcome::Wrong => tries.undo(),
         });
     }
 

@@ -13,7 +13,7 @@ use super::delay::Tries;
 /// Most entries of one table.
 pub const ENTRIES: usize = PIECES * SETS * WAYS;
 /// Bytes that a full table takes.
-pub const BYTES: usize = ENTRIES * size_of::<Slot>();
+pub const BYTES: usize = ENTRIES * size_of::<RateSlot>();
 
 const PIECES: usize = 64;
 /// Sets in a piece; an entry can stand anywhere in its set.
@@ -22,27 +22,27 @@ const WAYS: usize = 16;
 
 /// An entry. One whose time is over is as good as none.
 #[derive(Clone, Copy, Debug, Default)]
-struct Slot {
+struct RateSlot {
     key: u64,
     tries: Tries,
 }
 
 /// The table.
 #[derive(Debug)]
-pub(super) struct Table {
+pub(super) struct RateTable {
     /// Each takes no memory until it is needed.
-    pieces: [Mutex<Vec<Slot>>; PIECES],
+    pieces: [Mutex<Vec<RateSlot>>; PIECES],
     /// Seeded at random: nobody can choose addresses that share a set.
     hasher: RandomState,
 }
 
-impl Default for Table {
+impl Default for RateTable {
     fn default() -> Self {
         Self { pieces: std::array::from_fn(|_| Mutex::default()), hasher: RandomState::new() }
     }
 }
 
-impl Table {
+impl RateTable {
     /// Read what is remembered of `subject`, and replace it. Where `change` refuses, it stays.
     pub(super) fn change<E>(
         &self,
@@ -53,10 +53,10 @@ impl Table {
         let key = self.hasher.hash_one(subject);
         let mut piece = self.piece(key);
         if piece.is_empty() {
-            piece.resize(SETS * WAYS, Slot::default());
+            piece.resize(SETS * WAYS, RateSlot::default());
         }
         let set = set_of(&mut piece, key);
-        let live = |slot: &&mut Slot| slot.key == key && slot.tries.until > now;
+        let live = |slot: &&mut RateSlot| slot.key == key && slot.tries.until > now;
         if let Some(slot) = set.iter_mut().find(live) {
             slot.tries = change(slot.tries)?;
             return Ok(());
@@ -64,7 +64,7 @@ impl Table {
         let tries = change(Tries::default())?;
         // The one whose time is over, or is over first.
         if let Some(slot) = set.iter_mut().min_by_key(|slot| slot.tries.until) {
-            *slot = Slot { key, tries };
+            *slot = RateSlot { key, tries };
         }
         Ok(())
     }
@@ -73,7 +73,7 @@ impl Table {
     pub(super) fn amend(&self, subject: &impl Hash, now: u64, amend: impl FnOnce(Tries) -> Tries) {
         let key = self.hasher.hash_one(subject);
         let mut piece = self.piece(key);
-        let live = |slot: &&mut Slot| slot.key == key && slot.tries.until > now;
+        let live = |slot: &&mut RateSlot| slot.key == key && slot.tries.until > now;
         if let Some(slot) = set_of(&mut piece, key).iter_mut().find(live) {
             slot.tries = amend(slot.tries);
         }
@@ -88,7 +88,7 @@ impl Table {
         found.map(|slot| slot.tries).unwrap_or_default()
     }
 
-    fn piece(&self, key: u64) -> MutexGuard<'_, Vec<Slot>> {
+    fn piece(&self, key: u64) -> MutexGuard<'_, Vec<RateSlot>> {
         let [first, ..] = &self.pieces;
         let piece = self.pieces.get(low(key) % PIECES).unwrap_or(first);
         piece.lock().unwrap_or_else(PoisonError::into_inner)
@@ -96,7 +96,7 @@ impl Table {
 
     #[cfg(test)]
     fn live(&self, now: u64) -> usize {
-        let count = |piece: &Mutex<Vec<Slot>>| {
+        let count = |piece: &Mutex<Vec<RateSlot>>| {
             piece.lock().unwrap().iter().filter(|slot| slot.tries.until > now).count()
         };
         self.pieces.iter().map(count).sum()
@@ -109,7 +109,7 @@ fn low(key: u64) -> usize {
 }
 
 /// The slots where `key` may stand; none in a piece that nobody needed yet.
-fn set_of(piece: &mut [Slot], key: u64) -> &mut [Slot] {
+fn set_of(piece: &mut [RateSlot], key: u64) -> &mut [RateSlot] {
     piece.chunks_exact_mut(WAYS).nth(low(key) / PIECES % SETS).unwrap_or_default()
 }
 
@@ -117,14 +117,14 @@ fn set_of(piece: &mut [Slot], key: u64) -> &mut [Slot] {
 mod tests {
     use super::*;
 
-    fn set(table: &Table, subject: u64, until: u64, now: u64) {
+    fn set(table: &RateTable, subject: u64, until: u64, now: u64) {
         let change = |tries: Tries| Ok::<_, ()>(Tries { count: tries.count + 1, until });
         table.change(&subject, now, change).unwrap();
     }
 
     #[test]
     fn what_was_written_is_read_until_its_time_is_over() {
-        let table = Table::default();
+        let table = RateTable::default();
         assert_eq!(table.get(&7_u64, 0), Tries::default());
         set(&table, 7, 100, 0);
         set(&table, 7, 200, 50);
@@ -140,7 +140,7 @@ mod tests {
 
     #[test]
     fn a_flood_of_others_does_not_push_out_who_has_to_wait_longer() {
-        let table = Table::default();
+        let table = RateTable::default();
         for subject in 0..64 {
             set(&table, subject, 1_000_000, 0);
         }

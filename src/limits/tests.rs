@@ -6,7 +6,7 @@ use std::thread;
 
 use super::*;
 
-const NUMBERS: Numbers = Numbers {
+const NUMBERS: LimitSettings = LimitSettings {
     logins_per_account: 5,
     logins_per_address: 20,
     signups: 20,
@@ -53,7 +53,7 @@ fn c10_logins_are_limited_by_account_and_address_and_by_address() {
     let refused = limits.sign_in("ada", here, at(3)).unwrap_err();
     assert_eq!(refused.wait.seconds(), 57, "of two delays the longer one is said");
     assert!(limits.sign_in("ada", here, at(60)).is_ok());
-    limits.signed_in("ada", here, Outcome::Wrong, at(60));
+    limits.signed_in("ada", here, LoginOutcome::Wrong, at(60));
     assert_eq!(limits.sign_in("ada", here, at(61)).unwrap_err().wait.seconds(), 119);
 }
 
@@ -63,7 +63,9 @@ fn c10_who_signs_in_begins_anew_and_what_was_not_found_out_does_not_count() {
     let here = ip("192.0.2.1");
     // Two wrong ones a round, for the address; none that lasts, for the account.
     for _ in 0..9 {
-        for outcome in [Outcome::Wrong, Outcome::Unknown, Outcome::Wrong, Outcome::Right] {
+        for outcome in
+            [LoginOutcome::Wrong, LoginOutcome::Unknown, LoginOutcome::Wrong, LoginOutcome::Right]
+        {
             limits.sign_in("ada", here, at(1)).unwrap();
             limits.signed_in("ada", here, outcome, at(1));
         }
@@ -72,7 +74,7 @@ fn c10_who_signs_in_begins_anew_and_what_was_not_found_out_does_not_count() {
     assert_eq!(let_in(9, || limits.sign_in("ada", here, at(100))), 5);
     for _ in 0..1_000 {
         limits.sign_in("bob", here, at(200)).unwrap();
-        limits.signed_in("bob", here, Outcome::Right, at(200));
+        limits.signed_in("bob", here, LoginOutcome::Right, at(200));
     }
 }
 
@@ -154,7 +156,7 @@ fn accounts_and_keys_have_limits_of_their_own() {
 
 #[test]
 fn each_limit_can_be_off() {
-    let limits = Limits::new(&Numbers::default());
+    let limits = Limits::new(&LimitSettings::default());
     let here = ip("192.0.2.1");
     assert_eq!(let_in(1_000, || limits.sign_in("ada", here, at(0))), 1_000);
     assert_eq!(let_in(1_000, || limits.sign_up(here, at(0))), 1_000);
@@ -164,11 +166,11 @@ fn each_limit_can_be_off() {
     assert_eq!(let_in(1_000, || limits.links(1, 1_000, at(0))), 1_000);
     assert_eq!(let_in(1_000, || limits.call(1, Some(1), at(0))), 1_000);
     assert!(!limits.is_out_of_misses(here, at(0)));
-    let daily = Limits::new(&Numbers { anonymous_links: 0, ..NUMBERS });
+    let daily = Limits::new(&LimitSettings { anonymous_links: 0, ..NUMBERS });
     assert_eq!(let_in(1_000, || daily.anonymous_link(here, at(0))), 100);
-    let account = Limits::new(&Numbers { logins_per_address: 0, ..NUMBERS });
+    let account = Limits::new(&LimitSettings { logins_per_address: 0, ..NUMBERS });
     assert_eq!(let_in(1_000, || account.sign_in("ada", here, at(0))), 5);
-    let address = Limits::new(&Numbers { logins_per_account: 0, ..NUMBERS });
+    let address = Limits::new(&LimitSettings { logins_per_account: 0, ..NUMBERS });
     assert_eq!(let_in(1_000, || address.sign_in("ada", here, at(0))), 20);
 }
 

@@ -2,7 +2,7 @@
 //! the names below it as well, an address, or a range of addresses (`192.0.2.0/24`); `#` begins a
 //! remark.
 //!
-//! Made for a million lines: the names lie one after the other in one text, sorted, so that each costs
+//! Sized for a million lines: the names lie one after the other in one text, sorted, so that each costs
 //! its own letters and four bytes. Invariant: names are in canonical form and without a dot at their
 //! end, ranges are sorted and do not touch.
 
@@ -40,7 +40,7 @@ pub struct Blocklist {
 }
 
 /// What a line says.
-enum Line {
+enum BlocklistLine {
     Nothing,
     Name(String),
     Range(u128, u128),
@@ -53,9 +53,9 @@ impl Blocklist {
         let mut ranges = Vec::new();
         for (at, line) in text.lines().enumerate() {
             match read(line) {
-                Some(Line::Nothing) => {}
-                Some(Line::Name(name)) => names.push(name.into_boxed_str()),
-                Some(Line::Range(first, last)) => ranges.push((first, last)),
+                Some(BlocklistLine::Nothing) => {}
+                Some(BlocklistLine::Name(name)) => names.push(name.into_boxed_str()),
+                Some(BlocklistLine::Range(first, last)) => ranges.push((first, last)),
                 None => {
                     let text = line.trim().chars().filter(|c| !c.is_control()).take(SHOWN);
                     return Err(BadLine { number: at + 1, text: text.collect() });
@@ -129,10 +129,10 @@ impl Blocklist {
 }
 
 /// Read a line; `None` when it is neither host nor address.
-fn read(line: &str) -> Option<Line> {
+fn read(line: &str) -> Option<BlocklistLine> {
     let text = line.split('#').next().unwrap_or_default().trim();
     if text.is_empty() {
-        return Some(Line::Nothing);
+        return Some(BlocklistLine::Nothing);
     }
     if let Some((start, bits)) = text.split_once('/') {
         return range(start.parse().ok()?, bits);
@@ -151,7 +151,7 @@ fn read(line: &str) -> Option<Line> {
         return None;
     }
     if let Some(address) = address(host) {
-        return Some(Line::Range(number(address), number(address)));
+        return Some(BlocklistLine::Range(number(address), number(address)));
     }
     let name = host.strip_suffix('.').unwrap_or(host);
     // A URL's host may hold more than a name that anybody has, such as a star.
@@ -159,11 +159,11 @@ fn read(line: &str) -> Option<Line> {
         let fits = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_');
         !label.is_empty() && label.bytes().all(fits)
     };
-    name.split('.').all(is_label).then(|| Line::Name(name.to_owned()))
+    name.split('.').all(is_label).then(|| BlocklistLine::Name(name.to_owned()))
 }
 
 /// The addresses that share their first `bits` with `start`.
-fn range(start: IpAddr, bits: &str) -> Option<Line> {
+fn range(start: IpAddr, bits: &str) -> Option<BlocklistLine> {
     let most = if start.is_ipv4() { 32 } else { 128 };
     // Parsing alone would take a plus sign.
     let digits = bits.bytes().all(|byte| byte.is_ascii_digit());
@@ -172,7 +172,7 @@ fn range(start: IpAddr, bits: &str) -> Option<Line> {
     let mask = u128::MAX.checked_shl(free).unwrap_or(0);
     let first = number(start) & mask | if start.is_ipv4() { MAPPED } else { 0 };
     // A range whose first address has bits below its length is a slip of the pen.
-    (first == number(start)).then_some(Line::Range(first, first | !mask))
+    (first == number(start)).then_some(BlocklistLine::Range(first, first | !mask))
 }
 
 /// Where IPv4 lies in IPv6.

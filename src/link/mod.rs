@@ -2,7 +2,7 @@
 //! parameter.
 
 pub mod blocklist;
-pub mod decision;
+pub mod lifecycle;
 pub mod hour;
 pub mod id;
 pub mod idn;
@@ -10,22 +10,22 @@ pub mod latency;
 pub mod limits;
 pub mod location;
 pub mod month;
-pub mod own;
+pub mod own_addresses;
 pub mod qr;
 pub mod record;
 pub mod strategy;
-pub mod tally;
+pub mod click_totals;
 pub mod target;
 pub mod withheld;
 
 pub use blocklist::Blocklist;
-pub use decision::{Decision, Fate};
+pub use click_totals::ClickTotals;
 pub use hour::Hour;
 pub use id::LinkId;
 pub use latency::Latency;
+pub use lifecycle::{Decision, Validity};
 pub use month::Month;
-pub use own::Own;
-pub use record::{Disabled, Link, Made, Status};
+pub use own_addresses::OwnAddresses;
+pub use record::{Disabled, Link, LinkOrigin, Status};
 pub use strategy::Strategy;
-pub use tally::Tally;
 pub use withheld::Reason;

@@ -65,7 +65,7 @@ pub struct Link {
     /// Since when and why it is disabled, if it is.
     pub disabled: Option<Disabled>,
     /// With what and from where it was made.
-    pub made: Made,
+    pub made: LinkOrigin,
 }
 
 /// That whoever runs the server disabled a link.
@@ -81,7 +81,7 @@ pub struct Disabled {
 
 /// How a link came to be, beside its owner.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Made {
+pub struct LinkOrigin {
     /// The key, if it was made with one.
     pub key: Option<KeyId>,
     /// The address that asked for it.

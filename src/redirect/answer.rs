@@ -6,10 +6,10 @@ use bytes::Bytes;
 use http::header::{self, HeaderName};
 use http::{HeaderMap, HeaderValue, Response, StatusCode};
 
+use crate::cache::CachedLink;
 use crate::link::Reason;
-use crate::record::Entry;
 use crate::redirect::pages::{self, Language};
-use crate::redirect::{Answer, withheld};
+use crate::redirect::{RedirectResponse, withheld_pages};
 
 const NO_STORE: HeaderValue = HeaderValue::from_static("no-store");
 const NO_SNIFF: HeaderValue = HeaderValue::from_static("nosniff");
@@ -20,7 +20,7 @@ const GET_HEAD: HeaderValue = HeaderValue::from_static("GET, HEAD");
 
 /// Why there is no redirect.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Trouble {
+pub(super) enum Refusal {
     NotFound,
     Gone,
     Withheld(Reason),
@@ -37,28 +37,28 @@ pub(super) enum Trouble {
 }
 
 /// Send the visitor on.
-pub(super) fn redirect(entry: &Entry) -> Answer {
+pub(super) fn redirect(link: &CachedLink) -> RedirectResponse {
     let mut response = Response::new(Bytes::new());
-    *response.status_mut() = entry.status;
+    *response.status_mut() = link.status;
     let headers = response.headers_mut();
-    let location = HeaderValue::from_bytes(entry.location());
+    let location = HeaderValue::from_bytes(link.location());
     headers.insert(header::LOCATION, location.expect("the cache keeps none that is unfit"));
     headers.insert(header::CACHE_CONTROL, NO_STORE);
     response
 }
 
 /// Say why not, as a page or as a problem.
-pub(super) fn trouble(trouble: Trouble, shows: Option<Language>) -> Answer {
-    let (status, problem) = match trouble {
-        Trouble::NotFound => (StatusCode::NOT_FOUND, problems::NOT_FOUND),
-        Trouble::Gone => (StatusCode::GONE, problems::GONE),
-        Trouble::Withheld(reason) => (StatusCode::GONE, withheld::problem(reason)),
-        Trouble::OverLimit { .. } => (StatusCode::TOO_MANY_REQUESTS, problems::OVER_LIMIT),
-        Trouble::TooManyMisses { .. } => (StatusCode::TOO_MANY_REQUESTS, problems::TOO_MANY_MISSES),
-        Trouble::Unavailable => (StatusCode::SERVICE_UNAVAILABLE, problems::UNAVAILABLE),
-        Trouble::Uncounted => (StatusCode::SERVICE_UNAVAILABLE, problems::UNCOUNTED),
+pub(super) fn refusal(refusal: Refusal, shows: Option<Language>) -> RedirectResponse {
+    let (status, problem) = match refusal {
+        Refusal::NotFound => (StatusCode::NOT_FOUND, problems::NOT_FOUND),
+        Refusal::Gone => (StatusCode::GONE, problems::GONE),
+        Refusal::Withheld(reason) => (StatusCode::GONE, withheld_pages::problem(reason)),
+        Refusal::OverLimit { .. } => (StatusCode::TOO_MANY_REQUESTS, problems::OVER_LIMIT),
+        Refusal::TooManyMisses { .. } => (StatusCode::TOO_MANY_REQUESTS, problems::TOO_MANY_MISSES),
+        Refusal::Unavailable => (StatusCode::SERVICE_UNAVAILABLE, problems::UNAVAILABLE),
+        Refusal::Uncounted => (StatusCode::SERVICE_UNAVAILABLE, problems::UNCOUNTED),
     };
-    let body = shows.map_or(problem, |language| pages::page(trouble, language));
+    let body = shows.map_or(problem, |language| pages::page(refusal, language));
     let mut response = Response::new(Bytes::from_static(body.as_bytes()));
     *response.status_mut() = status;
     let headers = response.headers_mut();
@@ -68,19 +68,19 @@ pub(super) fn trouble(trouble: Trouble, shows: Option<Language>) -> Answer {
     headers.insert(header::CONTENT_SECURITY_POLICY, NOTHING_ELSE);
     headers.insert(header::REFERRER_POLICY, const { HeaderValue::from_static("no-referrer") });
     headers.insert(header::VARY, const { HeaderValue::from_static("accept, accept-language") });
-    match trouble {
-        Trouble::OverLimit { seconds } => insert(headers, header::RETRY_AFTER, seconds.into()),
-        Trouble::TooManyMisses { seconds } => insert(headers, header::RETRY_AFTER, seconds.into()),
-        Trouble::Unavailable | Trouble::Uncounted => {
+    match refusal {
+        Refusal::OverLimit { seconds } => insert(headers, header::RETRY_AFTER, seconds.into()),
+        Refusal::TooManyMisses { seconds } => insert(headers, header::RETRY_AFTER, seconds.into()),
+        Refusal::Unavailable | Refusal::Uncounted => {
             insert(headers, header::RETRY_AFTER, 5.into());
         }
-        Trouble::NotFound | Trouble::Gone | Trouble::Withheld(_) => {}
+        Refusal::NotFound | Refusal::Gone | Refusal::Withheld(_) => {}
     }
     response
 }
 
 /// A short address only gives.
-pub(super) fn method_not_allowed() -> Answer {
+pub(super) fn method_not_allowed() -> RedirectResponse {
     let mut response = Response::new(Bytes::from_static(problems::METHOD.as_bytes()));
     *response.status_mut() = StatusCode::METHOD_NOT_ALLOWED;
     insert(response.headers_mut(), header::ALLOW, GET_HEAD);
@@ -96,7 +96,7 @@ pub(super) fn shows(headers: &HeaderMap) -> Option<Language> {
 }
 
 /// Any answer to a GET, in the bytes that HTTP/1.1 has for it.
-pub(super) fn write(answer: &Answer, date: &str, out: &mut Vec<u8>) {
+pub(super) fn write(answer: &RedirectResponse, date: &str, out: &mut Vec<u8>) {
     write_status(answer.status(), out);
     for (name, value) in answer.headers() {
         write_field(name.as_str(), value.as_bytes(), out);
@@ -109,9 +109,9 @@ pub(super) fn write(answer: &Answer, date: &str, out: &mut Vec<u8>) {
 }
 
 /// The same for a redirect.
-pub(super) fn write_redirect(entry: &Entry, date: &str, out: &mut Vec<u8>) {
-    write_status(entry.status, out);
-    write_field("location", entry.location(), out);
+pub(super) fn write_redirect(link: &CachedLink, date: &str, out: &mut Vec<u8>) {
+    write_status(link.status, out);
+    write_field("location", link.location(), out);
     out.extend_from_slice(b"cache-control: no-store\r\ncontent-length: 0\r\n");
     write_field("date", date.as_bytes(), out);
     out.extend_from_slice(b"\r\n");

@@ -3,8 +3,8 @@
 
 use http::{HeaderMap, header};
 
-use crate::redirect::answer::Trouble;
-use crate::redirect::withheld;
+use crate::redirect::answer::Refusal;
+use crate::redirect::withheld_pages;
 
 /// A language of these pages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -68,50 +68,50 @@ macro_rules! html {
 }
 pub(super) use {html, style};
 
-/// The page for a trouble.
-pub(super) const fn page(trouble: Trouble, language: Language) -> &'static str {
-    if let Trouble::Withheld(reason) = trouble {
-        return withheld::page(reason, language);
+/// The page for a refusal.
+pub(super) const fn page(refusal: Refusal, language: Language) -> &'static str {
+    if let Refusal::Withheld(reason) = refusal {
+        return withheld_pages::page(reason, language);
     }
     match language {
-        Language::English => english(trouble),
-        Language::German => german(trouble),
-        Language::Spanish => spanish(trouble),
+        Language::English => english(refusal),
+        Language::German => german(refusal),
+        Language::Spanish => spanish(refusal),
     }
 }
 
-const fn english(trouble: Trouble) -> &'static str {
-    match trouble {
-        Trouble::NotFound => html!(
+const fn english(refusal: Refusal) -> &'static str {
+    match refusal {
+        Refusal::NotFound => html!(
             "en",
             "Link not found",
             "There is no link at this address. Check it for typing errors: capital and small letters \
              differ."
         ),
-        Trouble::Gone | Trouble::Withheld(_) => html!(
+        Refusal::Gone | Refusal::Withheld(_) => html!(
             "en",
             "Link expired",
-            "This link was made for a limited time, and its time is over. Ask whoever gave it to you \
+            "This link was made for a limited time, and its time is over. PlainRequest whoever gave it to you \
              for a new one."
         ),
-        Trouble::OverLimit { .. } => html!(
+        Refusal::OverLimit { .. } => html!(
             "en",
             "Link used up for this month",
             "This link has been followed as often as it may be in one month. It works again from the \
              first day of the next month (UTC)."
         ),
-        Trouble::TooManyMisses { .. } => html!(
+        Refusal::TooManyMisses { .. } => html!(
             "en",
             "Too many wrong addresses",
             "There is no link here that we could show, and too many such addresses were asked for from \
              where you are. Wait a minute and check the address. Links that exist still work."
         ),
-        Trouble::Unavailable => html!(
+        Refusal::Unavailable => html!(
             "en",
             "Please try again",
             "The link cannot be looked up right now. It is not lost: try again in a few seconds."
         ),
-        Trouble::Uncounted => html!(
+        Refusal::Uncounted => html!(
             "en",
             "Please try again",
             "How often this link may still be followed cannot be told right now. Try again in a few seconds."
@@ -119,39 +119,39 @@ const fn english(trouble: Trouble) -> &'static str {
     }
 }
 
-const fn german(trouble: Trouble) -> &'static str {
-    match trouble {
-        Trouble::NotFound => html!(
+const fn german(refusal: Refusal) -> &'static str {
+    match refusal {
+        Refusal::NotFound => html!(
             "de",
             "Link nicht gefunden",
             "Unter dieser Adresse gibt es keinen Link. Prüfe sie auf Tippfehler: Groß- und \
              Kleinbuchstaben sind verschieden."
         ),
-        Trouble::Gone | Trouble::Withheld(_) => html!(
+        Refusal::Gone | Refusal::Withheld(_) => html!(
             "de",
             "Link abgelaufen",
             "Dieser Link war für begrenzte Zeit gemacht, und die ist vorbei. Bitte um einen neuen, von \
              wem du ihn hast."
         ),
-        Trouble::OverLimit { .. } => html!(
+        Refusal::OverLimit { .. } => html!(
             "de",
             "Link für diesen Monat aufgebraucht",
             "Diesem Link wurde so oft gefolgt, wie es in einem Monat geht. Ab dem Ersten des nächsten \
              Monats (UTC) führt er wieder ans Ziel."
         ),
-        Trouble::TooManyMisses { .. } => html!(
+        Refusal::TooManyMisses { .. } => html!(
             "de",
             "Zu viele falsche Adressen",
             "Hier gibt es keinen Link zu zeigen, und von deinem Anschluss wurden zu viele solche Adressen \
              aufgerufen. Warte eine Minute und prüfe die Adresse. Links, die es gibt, gehen weiter."
         ),
-        Trouble::Unavailable => html!(
+        Refusal::Unavailable => html!(
             "de",
             "Bitte gleich noch einmal",
             "Der Link lässt sich gerade nicht nachschlagen. Er ist nicht verloren: Versuche es in ein \
              paar Sekunden wieder."
         ),
-        Trouble::Uncounted => html!(
+        Refusal::Uncounted => html!(
             "de",
             "Bitte gleich noch einmal",
             "Wie oft diesem Link noch gefolgt werden darf, lässt sich gerade nicht sagen. Versuche es in ein paar Sekunden wieder."
@@ -159,39 +159,39 @@ const fn german(trouble: Trouble) -> &'static str {
     }
 }
 
-const fn spanish(trouble: Trouble) -> &'static str {
-    match trouble {
-        Trouble::NotFound => html!(
+const fn spanish(refusal: Refusal) -> &'static str {
+    match refusal {
+        Refusal::NotFound => html!(
             "es",
             "Enlace no encontrado",
             "No hay ningún enlace en esta dirección. Revisa si hay errores: mayúsculas y minúsculas \
              son distintas."
         ),
-        Trouble::Gone | Trouble::Withheld(_) => html!(
+        Refusal::Gone | Refusal::Withheld(_) => html!(
             "es",
             "Enlace caducado",
             "Este enlace se hizo para un tiempo limitado, que ya pasó. Pide uno nuevo a quien te lo \
              dio."
         ),
-        Trouble::OverLimit { .. } => html!(
+        Refusal::OverLimit { .. } => html!(
             "es",
             "Enlace agotado este mes",
             "Este enlace se ha seguido tantas veces como se puede en un mes. Vuelve a funcionar el \
              primer día del mes que viene (UTC)."
         ),
-        Trouble::TooManyMisses { .. } => html!(
+        Refusal::TooManyMisses { .. } => html!(
             "es",
             "Demasiadas direcciones erróneas",
             "Aquí no hay ningún enlace que mostrar, y desde tu conexión se han pedido demasiadas \
              direcciones así. Espera un minuto y revisa la dirección. Los enlaces que existen siguen \
              funcionando."
         ),
-        Trouble::Unavailable => html!(
+        Refusal::Unavailable => html!(
             "es",
             "Inténtalo de nuevo",
             "El enlace no se puede consultar ahora. No se ha perdido: inténtalo en unos segundos."
         ),
-        Trouble::Uncounted => html!(
+        Refusal::Uncounted => html!(
             "es",
             "Inténtalo de nuevo",
             "Ahora no se puede saber cuántas veces más se puede seguir este enlace. Inténtalo en unos segundos."
@@ -212,7 +212,7 @@ mod tests {
     fn the_policy_names_the_style_that_the_pages_have() {
         let hash = STANDARD.encode(Sha256::digest(style!()));
         assert!(POLICY.contains(&format!("'sha256-{hash}'")), "sha256-{hash}");
-        assert!(page(Trouble::Gone, Language::German).contains(style!()));
+        assert!(page(Refusal::Gone, Language::German).contains(style!()));
     }
 
     #[test]

@@ -12,7 +12,7 @@ use tokio::time::{Instant, timeout};
 
 use crate::config::RedisUrl;
 use crate::redis::breaker::Breaker;
-use crate::redis::wire::{self, Ears, Wire};
+use crate::redis::connection::{self, RedisConnection, Subscription};
 
 /// How long a redirect can wait for one answer.
 const BUDGET: Duration = Duration::from_millis(20);
@@ -39,7 +39,7 @@ impl Script {
 pub struct Redis {
     url: RedisUrl,
     authorities: Option<PathBuf>,
-    wire: ArcSwapOption<Wire>,
+    connection: ArcSwapOption<RedisConnection>,
     breaker: Breaker,
     /// Since it was made; what the breaker goes by.
     watch: Instant,
@@ -54,23 +54,23 @@ impl fmt::Debug for Redis {
 impl Redis {
     /// Not connected yet.
     pub fn new(url: RedisUrl, authorities: Option<PathBuf>) -> Self {
-        let (wire, breaker) = (ArcSwapOption::empty(), Breaker::default());
-        Self { url, authorities, wire, breaker, watch: Instant::now() }
+        let (connection, breaker) = (ArcSwapOption::empty(), Breaker::default());
+        Self { url, authorities, connection, breaker, watch: Instant::now() }
     }
 
-    /// Connect, and hear what is said on `channel`. A connection that was there before is dropped.
-    pub async fn connect(&self, channel: &str) -> Result<Ears, Away> {
-        self.wire.store(None);
-        let connected = wire::connect(&self.url, self.authorities.as_deref(), channel).await;
-        let (wire, ears) = connected.map_err(|error| away(&error))?;
-        self.wire.store(Some(Arc::new(wire)));
+    /// Connect, and receive what is said on `channel`. A connection that was there before is dropped.
+    pub async fn connect(&self, channel: &str) -> Result<Subscription, Away> {
+        self.connection.store(None);
+        let connected = connection::connect(&self.url, self.authorities.as_deref(), channel).await;
+        let (connection, subscription) = connected.map_err(|error| away(&error))?;
+        self.connection.store(Some(Arc::new(connection)));
         self.breaker.succeeded();
-        Ok(ears)
+        Ok(subscription)
     }
 
     /// Give the connection up: it is of no use.
     pub fn disconnect(&self) {
-        self.wire.store(None);
+        self.connection.store(None);
         if self.breaker.open() {
             tracing::warn!("Redis does not answer");
         }
@@ -86,16 +86,18 @@ impl Redis {
         if self.is_away() {
             return Err(Away("it has not answered lately".to_owned()));
         }
-        let wire = self.wire()?;
+        let connection = self.connection()?;
         metrics::counter!("kurz_redis_commands_total", "command" => "script").increment(1);
         let mut call = script.0.key(key);
         for arg in args {
             call.arg(arg);
         }
         let run = async {
-            match wire {
-                Wire::One(mut wire) => call.invoke_async(&mut wire).await,
-                Wire::Cluster(mut wire) => call.invoke_async(&mut wire).await,
+            match connection {
+                RedisConnection::One(mut connection) => call.invoke_async(&mut connection).await,
+                RedisConnection::Cluster(mut connection) => {
+                    call.invoke_async(&mut connection).await
+                }
             }
         };
         self.note(timeout(BUDGET, run).await.ok())
@@ -104,15 +106,15 @@ impl Redis {
     /// Say `text` to all who listen on `channel`. Also while Redis is away: this is how it is found
     /// to be back.
     pub async fn publish(&self, channel: &str, text: &str) -> Result<(), Away> {
-        let wire = self.wire()?;
+        let connection = self.connection()?;
         metrics::counter!("kurz_redis_commands_total", "command" => "publish").increment(1);
         let say = async {
-            match wire {
-                Wire::One(mut wire) => {
-                    redis::cmd("PUBLISH").arg(channel).arg(text).query_async(&mut wire).await
+            match connection {
+                RedisConnection::One(mut connection) => {
+                    redis::cmd("PUBLISH").arg(channel).arg(text).query_async(&mut connection).await
                 }
-                Wire::Cluster(mut wire) => {
-                    redis::cmd("SPUBLISH").arg(channel).arg(text).query_async(&mut wire).await
+                RedisConnection::Cluster(mut connection) => {
+                    redis::cmd("SPUBLISH").arg(channel).arg(text).query_async(&mut connection).await
                 }
             }
         };
@@ -121,14 +123,16 @@ impl Redis {
 
     /// What a server says about itself, one `name:value` a line; of a cluster, nothing.
     pub(super) async fn describe(&self) -> Result<String, Away> {
-        let Wire::One(mut wire) = self.wire()? else { return Ok(String::new()) };
-        let info = async { redis::cmd("INFO").query_async(&mut wire).await };
+        let RedisConnection::One(mut connection) = self.connection()? else {
+            return Ok(String::new());
+        };
+        let info = async { redis::cmd("INFO").query_async(&mut connection).await };
         self.note(timeout(UNHURRIED, info).await.ok())
     }
 
-    fn wire(&self) -> Result<Wire, Away> {
-        let wire = self.wire.load();
-        wire.as_deref().cloned().ok_or_else(|| Away("there is no connection".to_owned()))
+    fn connection(&self) -> Result<RedisConnection, Away> {
+        let connection = self.connection.load();
+        connection.as_deref().cloned().ok_or_else(|| Away("there is no connection".to_owned()))
     }
 
     /// Let the breaker know how a call went; `None` is one that took too long.

@@ -7,8 +7,8 @@
 mod breaker;
 mod client;
 mod health;
-mod wire;
+mod connection;
 
 pub use breaker::Breaker;
 pub use client::{Away, Redis, Script};
-pub use wire::{Ears, Sound};
+pub use connection::{PubSubEvent, Subscription};

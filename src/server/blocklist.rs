@@ -12,9 +12,9 @@ use thiserror::Error;
 use tokio::time::{MissedTickBehavior, interval};
 use tokio_util::sync::CancellationToken;
 
-use super::stamp::{self, Stamp};
 use crate::app::App;
 use crate::link::blocklist::{BadLine, Blocklist, MOST_BYTES};
+use crate::net::file_version::{self, FileVersion};
 
 /// How often the file is looked at. It is read once two looks in a row found the same, so that a file
 /// that is being written is not read in the middle.
@@ -67,21 +67,21 @@ pub fn read(path: &Path) -> Result<Blocklist, BlocklistError> {
 
 /// A list's file, and the eye that is kept on it.
 #[derive(Debug)]
-pub(super) struct Watched {
+pub(super) struct BlocklistFile {
     path: PathBuf,
     /// What the last look saw, and what the last reading read.
-    seen: Stamp,
-    judged: Stamp,
+    seen: FileVersion,
+    applied: FileVersion,
 }
 
-impl Watched {
+impl BlocklistFile {
     /// Read the list that the server begins with.
     pub(super) fn open(path: &Path) -> Result<(Self, Blocklist), BlocklistError> {
         // Before it is read: whatever changes from now on differs from this.
-        let judged = stamp::of(path);
+        let applied = file_version::of(path);
         let list = read(path)?;
         note(&list, "taken");
-        Ok((Self { path: path.to_owned(), seen: judged, judged }, list))
+        Ok((Self { path: path.to_owned(), seen: applied, applied }, list))
     }
 
     /// Put each new version in force, until `stop`.
@@ -105,13 +105,13 @@ impl Watched {
 
     /// The new list, if the file changed and rests since the last look, and can be read.
     fn look(&mut self) -> Option<Blocklist> {
-        let stamp = stamp::of(&self.path);
-        let rests = stamp == self.seen;
-        self.seen = stamp;
-        if !rests || stamp == self.judged {
+        let version = file_version::of(&self.path);
+        let rests = version == self.seen;
+        self.seen = version;
+        if !rests || version == self.applied {
             return None;
         }
-        self.judged = stamp;
+        self.applied = version;
         match read(&self.path) {
             Ok(list) => {
                 note(&list, "taken");

@@ -10,26 +10,26 @@ use http_body_util::Full;
 
 /// An answer's body.
 #[derive(Debug)]
-pub(super) enum AnswerBody {
+pub(super) enum ResponseBody {
     /// From the data plane.
     Small(Full<Bytes>),
     /// From the router.
     Any(axum::body::Body),
 }
 
-impl Default for AnswerBody {
+impl Default for ResponseBody {
     fn default() -> Self {
         Self::Small(Full::default())
     }
 }
 
-impl From<Bytes> for AnswerBody {
+impl From<Bytes> for ResponseBody {
     fn from(bytes: Bytes) -> Self {
         Self::Small(Full::new(bytes))
     }
 }
 
-impl Body for AnswerBody {
+impl Body for ResponseBody {
     type Data = Bytes;
     type Error = axum::Error;
 

@@ -8,7 +8,7 @@
 use std::time::Duration;
 
 use crate::clock::Timestamp;
-use crate::link::{Hour, LinkId, Tally};
+use crate::link::{ClickTotals, Hour, LinkId};
 use crate::store::driver::{Outcome, Step, statements};
 use crate::store::hits::{add, add_to_total};
 use crate::store::locks::{database_now, ms};
@@ -54,7 +54,7 @@ pub struct LogRow<'a> {
     /// Its number with its writer.
     pub seq: i64,
     /// What it holds.
-    pub tallies: &'a [Tally],
+    pub tallies: &'a [ClickTotals],
 }
 
 impl Store {
@@ -67,7 +67,7 @@ impl Store {
     pub async fn add_tallies(
         &self,
         turn: Turn,
-        tallies: &[Tally],
+        tallies: &[ClickTotals],
         now: Timestamp,
     ) -> Result<(), Error> {
         self.take_turn(turn, add(tallies).chain(add_to_total(tallies)), now).await
@@ -193,7 +193,7 @@ fn unlog(writer: i64, seq: i64) -> Step {
 
 /// Sorted tallies as bytes: numbers as differences from the tally before, in as many groups of 7
 /// bits as they need.
-fn encode(tallies: &[Tally]) -> Vec<u8> {
+fn encode(tallies: &[ClickTotals]) -> Vec<u8> {
     let mut out = Vec::with_capacity(1 + tallies.len() * 12);
     out.push(FORMAT);
     let (mut link, mut last_at) = (0, 0);
@@ -209,7 +209,7 @@ fn encode(tallies: &[Tally]) -> Vec<u8> {
     out
 }
 
-fn decode(bytes: &[u8]) -> Option<Vec<Tally>> {
+fn decode(bytes: &[u8]) -> Option<Vec<ClickTotals>> {
     let (&FORMAT, mut bytes) = bytes.split_first()? else { return None };
     let (mut link, mut last_at) = (0_i64, 0_i64);
     let mut tallies = Vec::new();
@@ -221,7 +221,7 @@ fn decode(bytes: &[u8]) -> Option<Vec<Tally>> {
         let nanos = take(&mut bytes)?;
         last_at = last_at.wrapping_add(take_signed(&mut bytes)?);
         let last_at = Timestamp::from_ms(last_at);
-        tallies.push(Tally { link: LinkId(link), hour, others, visits, nanos, last_at });
+        tallies.push(ClickTotals { link: LinkId(link), hour, others, visits, nanos, last_at });
     }
     Some(tallies)
 }
@@ -270,7 +270,7 @@ mod tests {
                 0..20,
             ),
         ) {
-            let tally = |(link, hour, others, visits, nanos, last)| Tally {
+            let tally = |(link, hour, others, visits, nanos, last)| ClickTotals {
                 link: LinkId(link),
                 hour: Hour::from_number(hour),
                 others,
@@ -278,7 +278,7 @@ mod tests {
                 nanos,
                 last_at: Timestamp::from_ms(last),
             };
-            let tallies: Vec<Tally> = fields.into_iter().map(tally).collect();
+            let tallies: Vec<ClickTotals> = fields.into_iter().map(tally).collect();
             prop_assert_eq!(decode(&encode(&tallies)), Some(tallies));
         }
 

@@ -3,7 +3,7 @@
 //! Invariant: only sums travel, never absolute values, so nothing is lost when several instances
 //! write, and means merge exactly (Chan).
 
-use crate::link::{Latency, Tally};
+use crate::link::{ClickTotals, Latency};
 use crate::store::driver::{Step, statements};
 use crate::store::value::Value;
 
@@ -43,7 +43,7 @@ statements! {
 }
 
 /// What adds tallies to their links and hours. They are sorted by link: see `insert_links`.
-pub(super) fn add(tallies: &[Tally]) -> impl Iterator<Item = Step> {
+pub(super) fn add(tallies: &[ClickTotals]) -> impl Iterator<Item = Step> {
     let by_link = tallies.iter().map(|tally| {
         let visits = int(tally.visits);
         let latency = tally.latency();
@@ -61,7 +61,7 @@ pub(super) fn add(tallies: &[Tally]) -> impl Iterator<Item = Step> {
         )
     });
     // The hour is the first column of its key.
-    let mut hours: Vec<&Tally> = tallies.iter().collect();
+    let mut hours: Vec<&ClickTotals> = tallies.iter().collect();
     hours.sort_by_key(|tally| (tally.hour, tally.link));
     let by_hour = hours.into_iter().map(|tally| {
         Step::new(
@@ -78,7 +78,7 @@ pub(super) fn add(tallies: &[Tally]) -> impl Iterator<Item = Step> {
 }
 
 /// What adds the visits of tallies to the platform's total, if there are any.
-pub(super) fn add_to_total(tallies: &[Tally]) -> Option<Step> {
+pub(super) fn add_to_total(tallies: &[ClickTotals]) -> Option<Step> {
     let mut total = Latency::default();
     for tally in tallies {
         total.merge(tally.latency());

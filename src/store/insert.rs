@@ -7,7 +7,7 @@
 use crate::account::UserId;
 use crate::clock::Timestamp;
 use crate::code::{Code, WorkspaceId};
-use crate::link::{LinkId, Made, Month, Strategy};
+use crate::link::{LinkId, LinkOrigin, Month, Strategy};
 use crate::store::driver::{Outcome, Step, statements};
 use crate::store::links::join_tags;
 use crate::store::seal::seal;
@@ -89,7 +89,7 @@ pub struct NewLink {
     /// SHA-256 of its claim token, if it can be claimed.
     pub claim_hash: Option<[u8; 32]>,
     /// With what and from where it is made.
-    pub made: Made,
+    pub made: LinkOrigin,
     /// Not a new row: the dead link of this code comes back.
     pub revive: bool,
 }

@@ -2,7 +2,7 @@
 
 use crate::account::{KeyId, UserId};
 use crate::code::{Code, WorkspaceId};
-use crate::link::{Disabled, Link, LinkId, Made, Month, Reason};
+use crate::link::{Disabled, Link, LinkId, LinkOrigin, Month, Reason};
 use crate::store::driver::statements;
 use crate::store::value::{Row, Value};
 use crate::store::workspaces::{read_id, read_strategy};
@@ -127,7 +127,7 @@ pub(super) fn read_link(row: &Row) -> Result<Link, Error> {
         destination_status: row.opt_text(24)?.map(str::to_owned),
         last_checked_at: row.opt_time(25)?,
         disabled: read_disabled(row, 27)?,
-        made: Made {
+        made: LinkOrigin {
             key: row.opt_int(30)?.map(KeyId),
             client: row.opt_text(31)?.map(str::to_owned),
         },

@@ -1,7 +1,7 @@
 //! What a redirect needs of a link, by the address it was asked for. Every cache miss comes here.
 
 use crate::clock::Timestamp;
-use crate::link::decision::Life;
+use crate::link::lifecycle::Lifecycle;
 use crate::link::{LinkId, Month};
 use crate::store::driver::statements;
 use crate::store::links::read_reason;
@@ -37,7 +37,7 @@ pub struct Place {
     /// When it was made.
     pub created_at: Timestamp,
     /// The times that decide.
-    pub life: Life,
+    pub life: Lifecycle,
     /// Hits a month, if the link or its workspace has a limit of its own.
     pub hit_limit: Option<i64>,
     /// The month that `month_hits` counts.
@@ -86,7 +86,7 @@ fn read_place(row: &Row, key: &str) -> Result<Place, Error> {
         redirect_status: u16::try_from(row.int(2)?)
             .map_err(|_| Error::Corrupt("a redirect status is out of range".to_owned()))?,
         created_at: row.time(3)?,
-        life: Life {
+        life: Lifecycle {
             expires_at: row.opt_time(4)?,
             expired_at: row.opt_time(12)?,
             deleted_at: row.opt_time(5)?,

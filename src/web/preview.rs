@@ -9,8 +9,8 @@ use axum::response::{IntoResponse, Response};
 use http::{HeaderMap, Method, StatusCode, header};
 
 use crate::app::{App, AppError, ShownLink};
-use crate::client::Client;
-use crate::code::path::{self, Place};
+use crate::client_address::ClientAddress;
+use crate::code::path::{self, PathTarget};
 use crate::link::Status;
 use crate::problem::Problem;
 use crate::web::failure::{self, Failure};
@@ -37,7 +37,7 @@ struct Preview<'a> {
 /// What no route took: a preview, or nothing.
 pub async fn short_address(State(app): State<Arc<App>>, request: Request) -> Response {
     let (mut request, _) = request.into_parts();
-    let Ok(Client(client)) = Client::from_request_parts(&mut request, &app).await;
+    let Ok(ClientAddress(client)) = ClientAddress::from_request_parts(&mut request, &app).await;
     let nothing = || page::nothing(&request.headers);
     let path = request.uri.path();
     let Some(short) = path::parse(path).filter(|short| short.preview) else { return nothing() };
@@ -47,11 +47,11 @@ pub async fn short_address(State(app): State<Arc<App>>, request: Request) -> Res
         return ([(header::ALLOW, "GET, HEAD")], problem).into_response();
     }
     let host = request.extensions.get::<HostOfRequest>().map_or("", |host| host.0.as_str());
-    let key = match (app.workspace_of_host(host), short.place) {
-        (None, Place::Bare { code }) => code.to_owned(),
-        (None, Place::Workspace { key, .. }) => key.to_owned(),
-        (Some(workspace), Place::Bare { code }) => format!("{workspace}/{code}"),
-        (Some(_), Place::Workspace { .. }) => return nothing(),
+    let key = match (app.workspace_of_host(host), short.target) {
+        (None, PathTarget::Bare { code }) => code.to_owned(),
+        (None, PathTarget::Workspace { key, .. }) => key.to_owned(),
+        (Some(workspace), PathTarget::Bare { code }) => format!("{workspace}/{code}"),
+        (Some(_), PathTarget::Workspace { .. }) => return nothing(),
     };
     match app.preview(&key).await {
         Ok(shown) => preview(&shown, &request.headers),

@@ -9,7 +9,7 @@ use http::header::{SET_COOKIE, USER_AGENT};
 use http::{HeaderMap, Uri};
 
 use crate::app::{App, AppError, Registration, Signup};
-use crate::client::Client;
+use crate::client_address::ClientAddress;
 use crate::web::cookies;
 use crate::web::failure::{Failure, Refusal};
 use crate::web::form::Form;
@@ -81,7 +81,7 @@ pub(super) async fn register_page(
 pub(super) async fn login(
     State(app): State<Arc<App>>,
     visitor: Visitor,
-    Client(client): Client,
+    ClientAddress(client): ClientAddress,
     headers: HeaderMap,
     form: Form,
 ) -> Result<Response, Failure> {
@@ -94,7 +94,7 @@ pub(super) async fn login(
 pub(super) async fn register(
     State(app): State<Arc<App>>,
     visitor: Visitor,
-    Client(client): Client,
+    ClientAddress(client): ClientAddress,
     headers: HeaderMap,
     form: Form,
 ) -> Result<Response, Failure> {

@@ -9,7 +9,7 @@ use http::{HeaderMap, Method, header};
 
 use crate::account::Caller;
 use crate::app::{App, Browser};
-use crate::client::Client;
+use crate::client_address::ClientAddress;
 use crate::web::cookies;
 use crate::web::failure::Failure;
 use crate::web::words::Language;
@@ -41,7 +41,7 @@ impl FromRequestParts<Arc<App>> for Visitor {
     type Rejection = Failure;
 
     async fn from_request_parts(parts: &mut Parts, app: &Arc<App>) -> Result<Self, Failure> {
-        let Ok(Client(client)) = Client::from_request_parts(parts, app).await;
+        let Ok(ClientAddress(client)) = ClientAddress::from_request_parts(parts, app).await;
         let browser = match cookies::session(app, &parts.headers) {
             Some(secret) => app.identify_browser(secret, client).await?,
             None => None,

@@ -5,7 +5,7 @@ use std::path::Path;
 use kurz::clock::{Stopwatch, Timestamp};
 use kurz::code::{Code, WorkspaceId};
 use kurz::config::{Config, Overrides, StoreConfig};
-use kurz::link::{Hour, LinkId, Made, Strategy, Tally};
+use kurz::link::{ClickTotals, Hour, LinkId, LinkOrigin, Strategy};
 use kurz::store::{
     Host, Inserted, LinkEdit, NewChange, NewLink, Progress, Store, Subject, Turn, Workspace,
 };
@@ -79,14 +79,14 @@ fn link(id: i64) -> NewLink {
         wants_main: number % 2 == 0,
         owner: None,
         claim_hash: None,
-        made: Made { key: None, client: Some("192.0.2.1".to_owned()) },
+        made: LinkOrigin { key: None, client: Some("192.0.2.1".to_owned()) },
         revive: false,
     }
 }
 
-fn hits(link: i64) -> Tally {
+fn hits(link: i64) -> ClickTotals {
     let visits = link.unsigned_abs() % 50 + 1;
-    Tally {
+    ClickTotals {
         link: LinkId(link),
         hour: Hour::of(NOW),
         others: u32::try_from(link % 3).unwrap(),
@@ -96,10 +96,10 @@ fn hits(link: i64) -> Tally {
     }
 }
 
-async fn follow(store: &Store, tallies: &[Tally]) {
+async fn follow(store: &Store, totals: &[ClickTotals]) {
     let writer = store.take_numbers("writer", 1).await.unwrap();
     store.register_writer(writer, NOW).await.unwrap();
-    store.add_tallies(Turn { writer, number: 1 }, tallies, NOW).await.unwrap();
+    store.add_tallies(Turn { writer, number: 1 }, totals, NOW).await.unwrap();
 }
 
 /// Fill a store: workspaces, hosts, links, tags, redirects, deleted links.
@@ -123,7 +123,8 @@ async fn seed(store: &Store, links: i64) {
         let links: Vec<&NewLink> = batch.iter().collect();
         let stored = store.insert_links(&links, true).await.unwrap();
         assert!(matches!(stored, Inserted::Stored(_)), "no two links want the same place");
-        let followed: Vec<Tally> = ids.iter().copied().filter(|id| id % 4 == 0).map(hits).collect();
+        let followed: Vec<ClickTotals> =
+            ids.iter().copied().filter(|id| id % 4 == 0).map(hits).collect();
         follow(store, &followed).await;
     }
     // All at once, so that one commit does for many.

@@ -8,11 +8,11 @@ mod id;
 mod latency;
 #[path = "../../src/link/month.rs"]
 mod month;
-#[path = "../../src/link/tally.rs"]
-pub mod tally;
+#[path = "../../src/link/click_totals.rs"]
+pub mod click_totals;
 
+pub use click_totals::ClickTotals;
 pub use hour::Hour;
 pub use id::LinkId;
 pub use latency::Latency;
 pub use month::Month;
-pub use tally::Tally;

@@ -1,20 +1,20 @@
-//! Redirects on their way into the store: processes with a book each, a store that refuses, forgets to
+//! Redirects on their way into the store: processes with a planner each, a store that refuses, forgets to
 //! answer, or does late what it was asked long ago, processes that are killed, and neighbours that
 //! settle what a silent one left.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
 
+use kurz::clicks::planner::{FlushPlanner, FlushSizes, Task};
 use kurz::clock::Timestamp;
-use kurz::link::{Hour, LinkId, Tally};
-use kurz::record::book::{Book, Sizes, Task};
+use kurz::link::{ClickTotals, Hour, LinkId};
 
 use crate::dice::{Dice, Story};
 
 /// After so long a silent process is taken for dead, in milliseconds.
 const SILENT: i64 = 10_000;
 /// Small, so that few clicks go all the ways.
-const SIZES: Sizes = Sizes { few: 3, part: 2, most: 12 };
+const SIZES: FlushSizes = FlushSizes { few: 3, part: 2, most: 12 };
 
 /// What is broken on purpose.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -29,18 +29,18 @@ pub(crate) enum Flaw {
 /// What a process asks of the store.
 #[derive(Clone)]
 enum Ask {
-    Add { turn: i64, tallies: Vec<Tally> },
-    Log { turn: i64, seq: i64, tallies: Vec<Tally> },
-    Cut { rows: Vec<i64>, parts: Vec<(i64, Vec<Tally>)> },
+    Add { turn: i64, totals: Vec<ClickTotals> },
+    Log { turn: i64, seq: i64, totals: Vec<ClickTotals> },
+    Cut { rows: Vec<i64>, parts: Vec<(i64, Vec<ClickTotals>)> },
     Settle { seq: i64 },
     SettleOwn,
 }
 
 struct Process {
     writer: i64,
-    book: Book,
+    planner: FlushPlanner,
     /// Clicks that nobody gathered yet.
-    lane: Vec<i64>,
+    queue: Vec<i64>,
     /// All clicks that it answered.
     served: u64,
 }
@@ -48,7 +48,7 @@ struct Process {
 #[derive(Default)]
 struct Store {
     tables: BTreeMap<i64, u64>,
-    log: BTreeMap<(i64, i64), Vec<Tally>>,
+    log: BTreeMap<(i64, i64), Vec<ClickTotals>>,
     /// The last turn of each writer, and when it was.
     turns: BTreeMap<i64, (i64, i64)>,
     /// What each writer made safe.
@@ -96,16 +96,16 @@ pub(crate) fn run(dice: &mut Dice, story: &mut Story, flaw: Flaw) -> Result<(), 
     world.finish()
 }
 
-fn visits(tallies: &[Tally]) -> u64 {
-    tallies.iter().map(|tally| tally.visits).sum()
+fn visits(totals: &[ClickTotals]) -> u64 {
+    totals.iter().map(|totals| totals.visits).sum()
 }
 
 impl World<'_> {
     fn start(&mut self) -> Process {
         self.writers += 1;
         self.store.turns.insert(self.writers, (0, self.at));
-        let book = Book::new(Duration::from_secs(4)).with(SIZES);
-        Process { writer: self.writers, book, lane: Vec::new(), served: 0 }
+        let planner = FlushPlanner::new(Duration::from_secs(4)).with(SIZES);
+        Process { writer: self.writers, planner, queue: Vec::new(), served: 0 }
     }
 
     fn happen(&mut self) -> Result<(), String> {
@@ -126,7 +126,7 @@ impl World<'_> {
         let count = if self.dice.one_in(4) { 9 } else { self.dice.between(1, 3) };
         for _ in 0..count {
             let link = self.dice.between(1, 12);
-            self.processes[one].lane.push(link);
+            self.processes[one].queue.push(link);
         }
         self.processes[one].served += count.unsigned_abs();
         self.served += count.unsigned_abs();
@@ -138,37 +138,37 @@ impl World<'_> {
         self.gather(one);
         for _ in 0..200 {
             let now = Timestamp::from_ms(self.at);
-            let Some(task) = self.processes[one].book.plan(now, all) else {
+            let Some(task) = self.processes[one].planner.plan(now, all) else {
                 return self.is_safe(one).map(|()| true);
             };
             if !self.carry_out(one, task, sound)? {
                 return Ok(false);
             }
         }
-        Err("the book never ends".to_owned())
+        Err("the planner never ends".to_owned())
     }
 
     fn gather(&mut self, one: usize) {
         let process = &mut self.processes[one];
-        if process.book.is_full() {
+        if process.planner.is_full() {
             return;
         }
-        process.lane.sort_unstable();
+        process.queue.sort_unstable();
         let at = Timestamp::from_ms(self.at);
-        let mut tallies = Vec::new();
-        for link in process.lane.drain(..) {
+        let mut totals = Vec::new();
+        for link in process.queue.drain(..) {
             let (link, hour) = (LinkId(link), Hour::of(at));
-            let tally = Tally { link, hour, others: 0, visits: 1, nanos: 1, last_at: at };
-            kurz::link::tally::push(&mut tallies, tally);
+            let one = ClickTotals { link, hour, others: 0, visits: 1, nanos: 1, last_at: at };
+            kurz::link::click_totals::push(&mut totals, one);
         }
-        process.book.take_in(tallies);
+        process.planner.take_in(totals);
     }
 
     /// Once a flush went well, all that was gathered is in the store.
     fn is_safe(&self, one: usize) -> Result<(), String> {
         let process = &self.processes[one];
         let safe = self.store.by_writer.get(&process.writer).copied().unwrap_or_default();
-        let unsafe_yet = u64::try_from(process.lane.len()).unwrap();
+        let unsafe_yet = u64::try_from(process.queue.len()).unwrap();
         if safe + unsafe_yet == process.served {
             return Ok(());
         }
@@ -178,15 +178,15 @@ impl World<'_> {
     /// One task of a process; whether it was told that it is done.
     fn carry_out(&mut self, one: usize, task: Task, sound: bool) -> Result<bool, String> {
         let process = &mut self.processes[one];
-        let (writer, turn) = (process.writer, process.book.turn());
-        let sent = process.book.sent().map(|(seq, tallies)| (seq, tallies.to_vec()));
-        let part = process.book.part().map(|(seq, _)| seq);
+        let (writer, turn) = (process.writer, process.planner.turn());
+        let sent = process.planner.sent().map(|(seq, totals)| (seq, totals.to_vec()));
+        let part = process.planner.part().map(|(seq, _)| seq);
         let ask = match (task, sent, part) {
-            (Task::Add, Some((_, tallies)), _) => Ask::Add { turn, tallies },
-            (Task::Log, Some((seq, tallies)), _) => Ask::Log { turn, seq, tallies },
+            (Task::Add, Some((_, totals)), _) => Ask::Add { turn, totals },
+            (Task::Log, Some((seq, totals)), _) => Ask::Log { turn, seq, totals },
             (Task::Settle, _, Some(seq)) => Ask::Settle { seq },
             (Task::Cut, ..) => {
-                let (rows, parts) = process.book.cut();
+                let (rows, parts) = process.planner.cut();
                 let rows = rows.to_vec();
                 Ask::Cut { rows, parts: parts.map(|(seq, part)| (seq, part.to_vec())).collect() }
             }
@@ -195,14 +195,14 @@ impl World<'_> {
         let Some(done) = self.ask(writer, ask, sound)? else { return Ok(false) };
         let now = Timestamp::from_ms(self.at);
         match task {
-            Task::Add | Task::Log => drop(self.processes[one].book.did_send(now)),
-            Task::Settle => self.processes[one].book.did_settle(),
-            Task::Cut if done => self.processes[one].book.did_cut(),
+            Task::Add | Task::Log => drop(self.processes[one].planner.did_send(now)),
+            Task::Settle => self.processes[one].planner.did_settle(),
+            Task::Cut if done => self.processes[one].planner.did_cut(),
             Task::Cut => {
                 if self.ask(writer, Ask::SettleOwn, sound)?.is_none() {
                     return Ok(false);
                 }
-                self.processes[one].book.lost_rows();
+                self.processes[one].planner.lost_rows();
             }
         }
         Ok(true)
@@ -248,18 +248,18 @@ impl World<'_> {
             free
         };
         match ask {
-            Ask::Add { turn, tallies } => {
+            Ask::Add { turn, totals } => {
                 if take_turn(*turn) {
-                    store.add(tallies);
-                    store.count(writer, tallies);
+                    store.add(totals);
+                    store.count(writer, totals);
                 }
             }
-            Ask::Log { turn, seq, tallies } => {
+            Ask::Log { turn, seq, totals } => {
                 if take_turn(*turn) {
-                    if store.log.insert((writer, *seq), tallies.clone()).is_some() {
+                    if store.log.insert((writer, *seq), totals.clone()).is_some() {
                         return Err(format!("row {seq} of {writer} was given twice"));
                     }
-                    store.count(writer, tallies);
+                    store.count(writer, totals);
                 }
             }
             Ask::Cut { rows, parts } => {
@@ -269,8 +269,8 @@ impl World<'_> {
                 for seq in rows {
                     store.log.remove(&(writer, *seq));
                 }
-                for (seq, tallies) in parts {
-                    if store.log.insert((writer, *seq), tallies.clone()).is_some() {
+                for (seq, totals) in parts {
+                    if store.log.insert((writer, *seq), totals.clone()).is_some() {
                         return Err(format!("part {seq} of {writer} was given twice"));
                     }
                 }
@@ -310,7 +310,7 @@ impl World<'_> {
     fn check(&self) -> Result<(), String> {
         let store = &self.store;
         let tables: u64 = store.tables.values().sum();
-        let logged: u64 = store.log.values().map(|tallies| visits(tallies)).sum();
+        let logged: u64 = store.log.values().map(|totals| visits(totals)).sum();
         if tables + logged > self.served {
             return Err(format!("{tables} + {logged} counted of {}", self.served));
         }
@@ -328,12 +328,12 @@ impl World<'_> {
             for _ in 0..10 {
                 let done = self.flush(one, true, true)?;
                 let process = &self.processes[one];
-                if done && process.lane.is_empty() && process.book.waiting() == 0 {
+                if done && process.queue.is_empty() && process.planner.waiting() == 0 {
                     break;
                 }
             }
-            if self.processes[one].book.waiting() > 0 {
-                return Err("tallies wait for ever".to_owned());
+            if self.processes[one].planner.waiting() > 0 {
+                return Err("totals wait for ever".to_owned());
             }
         }
         self.at += 30_000;
@@ -351,22 +351,22 @@ impl World<'_> {
 }
 
 impl Store {
-    fn add(&mut self, tallies: &[Tally]) {
-        for tally in tallies {
-            *self.tables.entry(tally.link.0).or_default() += tally.visits;
+    fn add(&mut self, totals: &[ClickTotals]) {
+        for totals in totals {
+            *self.tables.entry(totals.link.0).or_default() += totals.visits;
         }
     }
 
-    fn count(&mut self, writer: i64, tallies: &[Tally]) {
-        *self.by_writer.entry(writer).or_default() += visits(tallies);
-        self.total += visits(tallies);
+    fn count(&mut self, writer: i64, totals: &[ClickTotals]) {
+        *self.by_writer.entry(writer).or_default() += visits(totals);
+        self.total += visits(totals);
     }
 
     fn settle(&mut self, key: (i64, i64), flaw: Flaw) {
-        let Some(tallies) = self.log.remove(&key) else { return };
-        self.add(&tallies);
+        let Some(totals) = self.log.remove(&key) else { return };
+        self.add(&totals);
         if flaw == Flaw::SettledTwice {
-            self.log.insert(key, tallies);
+            self.log.insert(key, totals);
         }
     }
 }

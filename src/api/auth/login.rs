@@ -9,7 +9,7 @@ use utoipa::ToSchema;
 use crate::api::auth::SessionBody;
 use crate::api::input::Json;
 use crate::app::App;
-use crate::client::Client;
+use crate::client_address::ClientAddress;
 use crate::problem::{Problem, Problems};
 
 /// Who signs in.
@@ -30,7 +30,7 @@ pub(crate) struct LoginBody {
     responses((status = 200, description = "Signed in.", body = SessionBody), Problems))]
 pub(crate) async fn login(
     State(app): State<Arc<App>>,
-    Client(client): Client,
+    ClientAddress(client): ClientAddress,
     Json(body): Json<LoginBody>,
 ) -> Result<axum::Json<SessionBody>, Problem> {
     Ok(axum::Json(app.log_in(&body.email, &body.password, client).await?.into()))

@@ -10,7 +10,7 @@ use utoipa::ToSchema;
 use crate::api::auth::SessionBody;
 use crate::api::input::Json;
 use crate::app::{App, Registration};
-use crate::client::Client;
+use crate::client_address::ClientAddress;
 use crate::problem::{Problem, Problems};
 
 /// An account to be made.
@@ -41,7 +41,7 @@ pub(crate) struct RegisterBody {
     ))]
 pub(crate) async fn register(
     State(app): State<Arc<App>>,
-    Client(client): Client,
+    ClientAddress(client): ClientAddress,
     Json(body): Json<RegisterBody>,
 ) -> Result<(StatusCode, axum::Json<SessionBody>), Problem> {
     let registration = Registration {

@@ -3,14 +3,14 @@
 use super::Finding;
 use crate::clock::Clock;
 use crate::config::{self, Config};
+use crate::net::tls::TlsReloader;
 use crate::server::blocklist;
-use crate::server::tls::Tls;
 
 const CHECK: &str = "configuration";
 
 /// What TLS needs, as a server would find it now.
 pub(super) fn check_tls(config: &Config, clock: &Clock) -> Option<Finding> {
-    match Tls::open(&config.net, clock.now()) {
+    match TlsReloader::open(&config.net, clock.now()) {
         Ok(None) => None,
         Ok(Some(_)) => {
             Some(Finding::ok("tls", "certificate and key belong together and are valid"))
@@ -58,7 +58,7 @@ pub(super) fn check(config: &Config) -> Vec<Finding> {
         ));
     }
     // The client subcommands read these.
-    let client = config::environment().and_then(config::Client::read);
+    let client = config::environment().and_then(config::ClientConfig::read);
     findings.extend(client.err().map(|error| Finding::problem(CHECK, error)));
     findings
 }

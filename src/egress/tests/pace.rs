@@ -121,7 +121,7 @@ async fn redirects_of_many_hosts_cannot_gather_at_one() {
     let urls = (1..9).map(|host| format!("http://h{host}.example/away")).collect::<Vec<_>>();
     let started = Instant::now();
     let healths = check_all(&checker, &urls).await;
-    // All leave at a time, one arrives after the other, and who is not let in by the third second
+    // All leave at a time, one arrives after the other, and host is not let in by the third second
     // has nothing to say.
     let count = |health| healths.iter().filter(|found| **found == health).count();
     assert_eq!((count(Health::Ok), count(Health::Unknown)), (4, 4), "{healths:?}");

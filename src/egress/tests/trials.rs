@@ -147,7 +147,7 @@ fn naming(world: World, address: IpAddr, way: Way, after: usize) -> World {
     }
 }
 
-/// `hop0.example` sends to `hop1.example`, and so on; the last sends to the forbidden place.
+/// `hop0.example` sends to `hop1.example`, and so on; the last sends to the forbidden destination.
 fn after_redirects(host: &str, address: IpAddr, way: Way, scheme: &str, hops: usize) -> Trial {
     let host = if matches!(way, Way::Literal) { host } else { "bad.example" };
     let target = format!("{scheme}://{host}/latest/meta-data/");

@@ -1,4 +1,4 @@
-//! A world to look at: what a name gives, who answers at an address, and a record of every lookup,
+//! A world to look at: what a name gives, host answers at an address, and a record of every lookup,
 //! connection and request. It is the only way out that these tests have.
 
 use std::collections::HashMap;

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use kurz::clock::{Clock, Timestamp};
 use kurz::config::{Config, Overrides};
 use kurz::entropy::Entropy;
-use kurz::server::program;
+use kurz::server::run;
 use tempfile::TempDir;
 
 use super::http::Http;
@@ -194,7 +194,7 @@ pub(crate) struct Staged {
     pub(crate) home: Home,
     pub(crate) clock: Clock,
     config: Config,
-    program: program::Program,
+    program: run::RunningServer,
 }
 
 impl Staged {
@@ -220,7 +220,7 @@ impl Staged {
         let config = Config::load(&Overrides::default(), fixed.chain(given), nowhere.path());
         let config = config.unwrap();
         let clock = Clock::manual(NOON);
-        let program = program::Program::start(&config, clock.clone(), entropy()).await.unwrap();
+        let program = run::RunningServer::start(&config, clock.clone(), entropy()).await.unwrap();
         Self { home, clock, config, program }
     }
 
@@ -248,7 +248,7 @@ impl Staged {
     pub(crate) async fn restart(self) -> Self {
         let Self { home, clock, config, program } = self;
         program.shutdown().await.unwrap();
-        let program = program::Program::start(&config, clock.clone(), entropy()).await.unwrap();
+        let program = run::RunningServer::start(&config, clock.clone(), entropy()).await.unwrap();
         Self { home, clock, config, program }
     }
 

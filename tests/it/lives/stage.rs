@@ -8,7 +8,7 @@ use kurz::app::{Cleaned, CleanupTimes};
 use kurz::clock::{Clock, Timestamp};
 use kurz::config::{Config, Overrides};
 use kurz::entropy::Entropy;
-use kurz::server::program::Program;
+use kurz::server::run::RunningServer;
 use kurz::store::{Holding, Store};
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
@@ -38,7 +38,7 @@ pub(super) fn config(home: &Home) -> Config {
 pub(super) struct Stage {
     pub(super) home: Home,
     pub(super) clock: Clock,
-    pub(super) program: Program,
+    pub(super) program: RunningServer,
 }
 
 impl Stage {
@@ -56,7 +56,8 @@ impl Stage {
     }
 
     async fn open(home: Home, clock: Clock) -> Self {
-        let program = Program::start(&config(&home), clock.clone(), Entropy::os()).await.unwrap();
+        let program =
+            RunningServer::start(&config(&home), clock.clone(), Entropy::os()).await.unwrap();
         Self { home, clock, program }
     }
 

@@ -7,7 +7,7 @@ use std::time::Duration;
 use kurz::app::{CleanupEnd, CleanupTimes};
 use kurz::clock::{Stopwatch, Timestamp};
 use kurz::jobs::flush::SILENT;
-use kurz::link::{Hour, LinkId, Tally};
+use kurz::link::{ClickTotals, Hour, LinkId};
 use kurz::store::{LogRow, Store, Turn};
 use reqwest::header::{HeaderName, USER_AGENT};
 use serde_json::{Value, json};
@@ -26,8 +26,8 @@ on_both_databases!(
     b11_h10_who_only_looks_uses_no_quota_and_is_counted_apart,
 );
 
-fn tally(link: &Value, visits: u64, others: u32, at: Timestamp) -> Tally {
-    Tally {
+fn clicks(link: &Value, visits: u64, others: u32, at: Timestamp) -> ClickTotals {
+    ClickTotals {
         link: id(link),
         hour: Hour::of(at),
         others,
@@ -42,11 +42,11 @@ fn id(link: &Value) -> LinkId {
 }
 
 /// A process that logs clicks and is never heard of again; its number.
-async fn leave(store: &Store, rows: &[&[Tally]], now: Timestamp) -> i64 {
+async fn leave(store: &Store, rows: &[&[ClickTotals]], now: Timestamp) -> i64 {
     let writer = store.take_numbers("writer", 1).await.unwrap();
     store.register_writer(writer, now).await.unwrap();
-    for (number, tallies) in (1..).zip(rows) {
-        let row = LogRow { seq: number, tallies };
+    for (number, totals) in (1..).zip(rows) {
+        let row = LogRow { seq: number, tallies: totals };
         store.log_tallies(Turn { writer, number }, row, now).await.unwrap();
     }
     writer
@@ -64,8 +64,8 @@ async fn what_a_dead_process_left_in_the_log_counts_once_and_uses_the_limit(kind
         make(&kurz, "https://two.example/", 9).await,
     );
     let store = kurz.open_store().await;
-    let first = [tally(&one, 3, 1, NOON), tally(&two, 2, 0, NOON)];
-    let second = [tally(&one, 2, 0, NOON)];
+    let first = [clicks(&one, 3, 1, NOON), clicks(&two, 2, 0, NOON)];
+    let second = [clicks(&one, 2, 0, NOON)];
     let writer = leave(&store, &[&first, &second], NOON).await;
     let rows = async || kurz.home.number("select count(*) from click_log").await;
     assert_eq!(rows().await, 2);
@@ -186,10 +186,10 @@ async fn old_hours_become_days_and_nothing_is_lost_or_doubled(kind: Kind) {
     // At 12 and at 13 of one day, and at 0 of the next.
     let hours = [0, 1, 12].map(|hours| NOON.plus(Duration::from_hours(hours)));
     for (number, at) in (1..).zip(hours) {
-        let tallies: Vec<Tally> = (first..first + LINKS)
-            .map(|link| tally(&json!({ "id": link }), u64::try_from(number).unwrap(), 1, at))
+        let totals: Vec<ClickTotals> = (first..first + LINKS)
+            .map(|link| clicks(&json!({ "id": link }), u64::try_from(number).unwrap(), 1, at))
             .collect();
-        store.add_tallies(Turn { writer, number }, &tallies, at).await.unwrap();
+        store.add_tallies(Turn { writer, number }, &totals, at).await.unwrap();
     }
     let sum = async |table: &str| {
         let sql =

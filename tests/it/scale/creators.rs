@@ -19,10 +19,14 @@ const CREATORS: usize = 64;
 const KILLS: usize = 20;
 
 /// An acknowledged link: workspace, code, target and strategy.
-type Made = (String, String, String, String);
+type LinkOrigin = (String, String, String, String);
 
 /// Make links by every strategy until `stop`.
-async fn create(number: usize, clients: Arc<Mutex<Vec<Http>>>, stop: Arc<AtomicBool>) -> Vec<Made> {
+async fn create(
+    number: usize,
+    clients: Arc<Mutex<Vec<Http>>>,
+    stop: Arc<AtomicBool>,
+) -> Vec<LinkOrigin> {
     let mut made = Vec::new();
     for round in 0_usize.. {
         if stop.load(Ordering::Acquire) {
@@ -81,7 +85,7 @@ async fn f1_what_was_acknowledged_survives_kills_of_instances_and_no_code_is_giv
         stop.store(true, Ordering::Release);
     };
     let (made, ()) = join(creating, killing).await;
-    let made: Vec<Made> = made.into_iter().flat_map(Result::unwrap).collect();
+    let made: Vec<LinkOrigin> = made.into_iter().flat_map(Result::unwrap).collect();
     eprintln!("{} acknowledged links over {KILLS} kills", made.len());
     assert!(made.len() > 20 * KILLS, "only {} links", made.len());
 

@@ -22,8 +22,7 @@ const ALLOWED: &[Row] = &[
     Row { module: "clock", may_import: "", why: BOTTOM },
     Row { module: "entropy", may_import: "", why: BOTTOM },
     Row { module: "sync", may_import: "", why: BOTTOM },
-    Row { module: "client", may_import: "", why: BOTTOM },
-    Row { module: "late", may_import: "", why: BOTTOM },
+    Row { module: "client_address", may_import: "", why: BOTTOM },
     Row { module: "limits", may_import: "", why: PURE },
     Row {
         module: "config",
@@ -45,20 +44,20 @@ const ALLOWED: &[Row] = &[
         why: "it knows the protocol of one server and nothing of what is kept there",
     },
     Row {
-        module: "fleet",
+        module: "peers",
         may_import: "redis store clock entropy",
         why: "it carries what instances say to each other; what that means is for others to decide",
     },
-    Row { module: "cache", may_import: "record store link code clock", why: BEHIND },
+    Row { module: "cache", may_import: "clicks quota store link code clock sync", why: BEHIND },
     Row {
-        module: "ledger",
-        may_import: "fleet redis store link code clock config sync",
+        module: "quota",
+        may_import: "peers redis store link code clock config sync",
         why: BEHIND,
     },
-    Row { module: "record", may_import: "ledger store link code clock sync", why: BEHIND },
+    Row { module: "clicks", may_import: "store link clock sync", why: BEHIND },
     Row {
         module: "redirect",
-        may_import: "cache ledger record link limits late code client clock",
+        may_import: "cache quota clicks link limits code client_address clock",
         why: "it is the data plane: it must go on when the store, the API and the pages do not, and \
               it never waits for a write",
     },
@@ -69,7 +68,7 @@ const ALLOWED: &[Row] = &[
     },
     Row {
         module: "app",
-        may_import: "store cache ledger record fleet egress link limits late code account clock \
+        may_import: "store cache quota clicks peers egress link limits code account clock \
                      entropy config",
         why: "it is what the program does, whoever asks; it must not know who that is",
     },
@@ -78,28 +77,41 @@ const ALLOWED: &[Row] = &[
         may_import: "app account store",
         why: "it is the one place where a refusal becomes a status; the edges share it",
     },
-    Row { module: "api", may_import: "problem app link code account client clock", why: EDGE },
     Row {
-        module: "dialects",
-        may_import: "api problem app link code account client clock",
+        module: "api",
+        may_import: "problem app link code account client_address clock",
         why: EDGE,
     },
-    Row { module: "web", may_import: "problem app link code account client clock", why: EDGE },
+    Row {
+        module: "dialects",
+        may_import: "api problem app link code account client_address clock",
+        why: EDGE,
+    },
+    Row {
+        module: "web",
+        may_import: "problem app link code account client_address clock",
+        why: EDGE,
+    },
     Row {
         module: "jobs",
         may_import: "app",
         why: "a job decides when; what is done then is `app`'s, so that a command can do it as well",
     },
     Row {
+        module: "net",
+        may_import: "config limits client_address clock",
+        why: "it knows sockets and HTTP framing; what a request means is for the service behind it",
+    },
+    Row {
         module: "server",
-        may_import: "redirect api dialects web problem jobs app config store cache ledger record fleet \
-                     redis egress link limits code account client clock entropy",
+        may_import: "net redirect api dialects web problem jobs app config store cache quota clicks peers \
+                     redis egress link limits code account client_address clock entropy",
         why: "it puts the planes together and opens the sockets; only the command line starts it",
     },
     Row {
         module: "cli",
-        may_import: "server redirect api dialects web jobs app config store cache ledger record \
-                     fleet redis egress link limits code account client clock entropy",
+        may_import: "server net redirect api dialects web jobs app config store cache quota clicks \
+                     peers redis egress link limits code account client_address clock entropy",
         why: "it is the outermost module; nothing but `main` imports it",
     },
     Row { module: "main", may_import: "cli", why: "it is thin: the command line is in `cli`" },

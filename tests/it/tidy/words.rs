@@ -140,8 +140,8 @@ mod tests {
 
     #[test]
     fn only_redis_speaks_its_protocol() {
-        refused("src/ledger/shared.rs", "use redis::aio::ConnectionLike;", "only `redis` knows");
-        passes("src/ledger/shared.rs", "use crate::redis::{Redis, Script};");
+        refused("src/quota/shared.rs", "use redis::aio::ConnectionLike;", "only `redis` knows");
+        passes("src/quota/shared.rs", "use crate::redis::{Redis, Script};");
         passes("src/redis/wire.rs", "use redis::aio::MultiplexedConnection;");
     }
 

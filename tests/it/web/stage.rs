@@ -9,7 +9,7 @@ use kurz::app::{Actor, COST, Passwords, QUEUE};
 use kurz::clock::Clock;
 use kurz::config::{Config, Overrides};
 use kurz::entropy::Entropy;
-use kurz::server::program::{Program, password_threads};
+use kurz::server::run::{RunningServer, password_threads};
 use kurz::store::Store;
 use reqwest::header::{COOKIE, HeaderName, ORIGIN};
 use serde_json::{Value, json};
@@ -23,7 +23,7 @@ pub(super) struct Stage {
     home: Home,
     pub(super) clock: Clock,
     config: Config,
-    program: Program,
+    program: RunningServer,
 }
 
 impl Stage {
@@ -51,7 +51,7 @@ impl Stage {
         let nowhere = tempfile::tempdir().unwrap();
         let config = Config::load(&Overrides::default(), env, nowhere.path()).unwrap();
         let clock = Clock::manual(Clock::system().now());
-        let program = Program::start(&config, clock.clone(), Entropy::os()).await.unwrap();
+        let program = RunningServer::start(&config, clock.clone(), Entropy::os()).await.unwrap();
         Self { home, clock, config, program }
     }
 

@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 
 use kurz::clock::{Clock, Timestamp};
-use kurz::link::{Decision, Fate};
+use kurz::link::{Decision, Validity};
 use kurz::store::group::{Group, Ran, Undone};
 
 use crate::dice::{Dice, Story};
@@ -258,7 +258,7 @@ impl World<'_> {
         let now = self.now(one);
         let Some(link) = self.state.links.get(&code) else { return Ok(()) };
         let instance = &mut self.instances[one];
-        let decision = Fate::of(link.life).at(instance.clock.latest(now));
+        let decision = Validity::of(link.life).at(instance.clock.latest(now));
         self.story.note(self.at, "visit", &[code, i64::from(decision == Decision::Live)]);
         if link.life.purged_at.is_some() && decision != Decision::NotFound {
             return Err(format!("the tombstone of {code} answers {decision:?}"));

@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use kurz::clock::Timestamp;
-use kurz::link::decision::Life;
+use kurz::link::lifecycle::Lifecycle;
 use kurz::store::lease::Lease;
 
 use super::{AT_LEAST, Flaw, MINUTE};
@@ -18,7 +18,7 @@ pub(super) struct Link {
     pub(super) url: i64,
     pub(super) token: Option<i64>,
     pub(super) owner: Option<i64>,
-    pub(super) life: Life,
+    pub(super) life: Lifecycle,
     pub(super) version: u64,
 }
 
@@ -52,13 +52,16 @@ impl State {
                 if links.contains_key(code) {
                     return None;
                 }
-                let life = Life { expires_at: expires.map(Timestamp::from_ms), ..Life::default() };
+                let life = Lifecycle {
+                    expires_at: expires.map(Timestamp::from_ms),
+                    ..Lifecycle::default()
+                };
                 let link = Link { url: *url, token: *token, owner: *owner, life, version: 1 };
                 links.insert(*code, link);
             }
             Step::Claim { code, token, user, now } => {
                 let link = links.get_mut(code)?;
-                let Life { expires_at, expired_at, deleted_at, purged_at, .. } = link.life;
+                let Lifecycle { expires_at, expired_at, deleted_at, purged_at, .. } = link.life;
                 let is_free = link.owner.is_none() && link.token == Some(*token)
                     || flaw == Flaw::ClaimUnasked;
                 let lives =
@@ -88,7 +91,7 @@ impl State {
             }
             Step::Mark => {
                 for link in links.values_mut() {
-                    let Life { expires_at, expired_at, deleted_at, purged_at, .. } = link.life;
+                    let Lifecycle { expires_at, expired_at, deleted_at, purged_at, .. } = link.life;
                     let marks = [expired_at, deleted_at, purged_at];
                     let over = expires_at.is_some_and(|end| end.as_ms() <= now);
                     if over && marks.iter().all(Option::is_none) {
@@ -112,7 +115,7 @@ impl State {
 impl Link {
     pub(super) fn is_due(&self, now: i64) -> bool {
         let old = |at: Option<Timestamp>| at.is_some_and(|at| at.as_ms() <= now - GRACE);
-        let Life { expires_at, expired_at, deleted_at, .. } = self.life;
+        let Lifecycle { expires_at, expired_at, deleted_at, .. } = self.life;
         old(deleted_at) || (expires_at.is_some() && old(expired_at))
     }
 }

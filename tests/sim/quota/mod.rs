@@ -6,10 +6,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use kurz::clock::Timestamp;
-use kurz::ledger::Reservation;
-use kurz::ledger::counter::{Counter, Question, Reply};
-use kurz::ledger::reservation::Take;
 use kurz::link::{LinkId, Month};
+use kurz::quota::Reservation;
+use kurz::quota::grant::{GrantCounter, GrantReply, GrantRequest};
+use kurz::quota::reservation::Take;
 
 use crate::dice::{Dice, Story};
 
@@ -25,22 +25,22 @@ pub(crate) enum Flaw {
     None,
     /// The counter lets one hit more than the limit.
     OneMore,
-    /// The counter does not remember what it answered: a question that comes twice counts twice.
+    /// The counter does not remember what it answered: a request that comes twice counts twice.
     NoMemory,
     /// A counter that was lost begins with nothing.
     EmptySeed,
 }
 
 enum Letter {
-    Question { from: String, to_life: u64, question: Question },
-    Reply { to: String, question: Question, reply: Reply },
+    GrantRequest { from: String, to_life: u64, request: GrantRequest },
+    GrantReply { to: String, request: GrantRequest, reply: GrantReply },
     Recall { to: String },
 }
 
 /// A conversation with the counter.
 #[derive(Clone, Copy)]
 struct Call {
-    question: Question,
+    request: GrantRequest,
     seed: Option<u64>,
     recalled_at: Option<i64>,
     /// When the answer is late, or the time to go on.
@@ -72,7 +72,7 @@ struct World<'a> {
     at: i64,
     limit: u64,
     instances: Vec<Instance>,
-    born: u64,
+    created: u64,
     letters: BTreeMap<(i64, u64), Letter>,
     sent: u64,
     sound: bool,
@@ -80,7 +80,7 @@ struct World<'a> {
     redis_up: bool,
     /// Which life of Redis this is: what was sent to another does not arrive.
     redis_life: u64,
-    counters: BTreeMap<i64, Counter>,
+    counters: BTreeMap<i64, GrantCounter>,
     alive: BTreeSet<i64>,
     written: BTreeMap<i64, u64>,
     served: BTreeMap<i64, u64>,
@@ -99,7 +99,7 @@ pub(crate) fn run(dice: &mut Dice, story: &mut Story, flaw: Flaw) -> Result<(), 
         at: month.end().as_ms() - to_end - redis_skew,
         limit,
         instances: Vec::new(),
-        born: 0,
+        created: 0,
         letters: BTreeMap::new(),
         sent: 0,
         sound: false,
@@ -131,11 +131,11 @@ pub(crate) fn run(dice: &mut Dice, story: &mut Story, flaw: Flaw) -> Result<(), 
 
 impl World<'_> {
     fn start(&mut self) -> Instance {
-        self.born += 1;
+        self.created += 1;
         let month = Month::of(self.redis_now());
         let known = self.written.get(&month.number()).copied().unwrap_or_default();
         Instance {
-            name: format!("i{}", self.born),
+            name: format!("i{}", self.created),
             held: Reservation::new(LinkId(1), month, known),
             skew: self.dice.between(-300_000, 300_000),
             offset: 0,
@@ -221,11 +221,11 @@ impl World<'_> {
         }
         let slow = !self.sound && self.dice.one_in(10);
         let delay = if slow { self.dice.between(5, 3_000) } else { self.dice.between(0, 4) };
-        if let (Letter::Question { from, to_life, question }, true) =
+        if let (Letter::GrantRequest { from, to_life, request }, true) =
             (&letter, twice && !self.sound)
         {
             let (from, to_life) = (from.clone(), *to_life);
-            let again = Letter::Question { from, to_life, question: *question };
+            let again = Letter::GrantRequest { from, to_life, request: *request };
             self.sent += 1;
             let late = self.at + self.dice.between(0, 8_000);
             self.letters.insert((late, self.sent), again);
@@ -239,15 +239,15 @@ impl World<'_> {
             instances.iter().position(|instance| instance.name == name)
         };
         match letter {
-            Letter::Question { from, to_life, question } => {
+            Letter::GrantRequest { from, to_life, request } => {
                 if self.redis_up && to_life == self.redis_life {
-                    let reply = self.count(&from, &question);
-                    self.post(Letter::Reply { to: from, question, reply });
+                    let reply = self.count(&from, &request);
+                    self.post(Letter::GrantReply { to: from, request, reply });
                 }
             }
-            Letter::Reply { to, question, reply } => {
+            Letter::GrantReply { to, request, reply } => {
                 if let Some(one) = find(&self.instances, &to) {
-                    self.hear(one, &question, &reply)?;
+                    self.hear(one, &request, &reply)?;
                 }
             }
             Letter::Recall { to } => {
@@ -261,24 +261,24 @@ impl World<'_> {
     }
 
     /// What the script on Redis does.
-    fn count(&mut self, from: &str, question: &Question) -> Reply {
+    fn count(&mut self, from: &str, request: &GrantRequest) -> GrantReply {
         let now = self.redis_now();
-        let month = question.month.number();
-        let mut question = *question;
-        let seed = question.seed.unwrap_or_default();
-        question.limit = question.limit.saturating_add(u64::from(self.flaw == Flaw::OneMore));
+        let month = request.month.number();
+        let mut request = *request;
+        let seed = request.seed.unwrap_or_default();
+        request.limit = request.limit.saturating_add(u64::from(self.flaw == Flaw::OneMore));
         if self.flaw == Flaw::EmptySeed {
-            question.seed = question.seed.map(|_| 0);
+            request.seed = request.seed.map(|_| 0);
         }
         let from = match self.flaw {
             Flaw::NoMemory => format!("{from}-{}", self.sent),
             _ => from.to_owned(),
         };
-        let reply = self.counters.entry(month).or_default().answer(&from, &question, now);
-        if matches!(reply, Reply::Counted(_)) && self.alive.insert(month) {
+        let reply = self.counters.entry(month).or_default().answer(&from, &request, now);
+        if matches!(reply, GrantReply::Counted(_)) && self.alive.insert(month) {
             self.begin(month, seed);
         }
-        self.story.note(self.at, "counted", &[month, i64::try_from(question.number).unwrap()]);
+        self.story.note(self.at, "counted", &[month, i64::try_from(request.number).unwrap()]);
         reply
     }
 
@@ -290,9 +290,9 @@ impl World<'_> {
         let mut bound = served + left;
         if self.bound.contains_key(&month) {
             let at = self.at;
-            let held: u64 = self.instances.iter().map(|one| one.held.standing(at).held).sum();
+            let held: u64 = self.instances.iter().map(|one| one.held.status(at).held).sum();
             let on_their_way = self.letters.values().map(|letter| match letter {
-                Letter::Reply { reply: Reply::Counted(counted), .. } => counted.grant,
+                Letter::GrantReply { reply: GrantReply::Counted(counted), .. } => counted.grant,
                 _ => 0,
             });
             bound += held + on_their_way.sum::<u64>();
@@ -357,16 +357,16 @@ impl World<'_> {
         let now = self.now(one);
         for _ in 0..2 {
             self.instances[one].held.recall();
-            let question = self.instances[one].held.question(Month::of(now), 3, None, now.as_ms());
+            let request = self.instances[one].held.request(Month::of(now), 3, None, now.as_ms());
             if !self.redis_up || self.is_away(one) {
                 self.exact = false;
                 break;
             }
             let name = self.instances[one].name.clone();
-            let reply = self.count(&name, &question);
+            let reply = self.count(&name, &request);
             // A month, or a counter, that is not there any more: what was held is worth nothing.
-            self.exact &= matches!(reply, Reply::Counted(_));
-            self.instances[one].held.settle(&question, &reply, now.as_ms());
+            self.exact &= matches!(reply, GrantReply::Counted(_));
+            self.instances[one].held.settle(&request, &reply, now.as_ms());
         }
         for (month, hits) in std::mem::take(&mut self.instances[one].unwritten) {
             *self.written.entry(month).or_default() += hits;

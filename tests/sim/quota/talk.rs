@@ -2,9 +2,9 @@
 //! As `ledger/shared.rs` does it, with the same times.
 
 use kurz::clock::Timestamp;
-use kurz::ledger::counter::{Question, Reply};
-use kurz::ledger::reservation::Next;
 use kurz::link::Month;
+use kurz::quota::grant::{GrantReply, GrantRequest};
+use kurz::quota::reservation::NextStep;
 
 use super::{Call, Letter, World};
 
@@ -41,25 +41,25 @@ impl World<'_> {
         self.exact &= instance.asked.is_none_or(|before| before <= Month::of(now));
         instance.asked = instance.asked.max(Some(Month::of(now)));
         let waiting: Vec<_> = (0..instance.waiting).map(|_| instance.held.wait(limit)).collect();
-        let question = instance.held.question(Month::of(now), peers, seed, now.as_ms());
+        let request = instance.held.request(Month::of(now), peers, seed, now.as_ms());
         drop(waiting);
         if is_away {
-            instance.held.unsent(&question);
+            instance.held.unsent(&request);
             (instance.call, instance.waiting) = (None, 0);
             return;
         }
         instance.held.sending();
         let until = at + BUDGET;
-        instance.call = Some(Call { question, seed, recalled_at: since, until, sleeps: false });
+        instance.call = Some(Call { request, seed, recalled_at: since, until, sleeps: false });
         let from = instance.name.clone();
-        self.post(Letter::Question { from, to_life: self.redis_life, question });
+        self.post(Letter::GrantRequest { from, to_life: self.redis_life, request });
     }
 
     /// The answer is late, or it is time to go on.
     pub(super) fn go_on(&mut self, one: usize) {
         let Some(call) = self.instances[one].call else { return };
         if call.sleeps {
-            let month = call.question.month.number();
+            let month = call.request.month.number();
             let seed = call.recalled_at.is_none().then(|| {
                 // After a wait for what the store knows.
                 self.written.get(&month).copied().unwrap_or_default()
@@ -84,27 +84,27 @@ impl World<'_> {
     pub(super) fn hear(
         &mut self,
         one: usize,
-        question: &Question,
-        reply: &Reply,
+        request: &GrantRequest,
+        reply: &GrantReply,
     ) -> Result<(), String> {
         let Some(call) = self.instances[one].call else { return Ok(()) };
         // Nobody listens for an answer that is late.
-        if call.sleeps || call.question != *question {
+        if call.sleeps || call.request != *request {
             return Ok(());
         }
-        let (Reply::NoCounter { now } | Reply::OtherMonth { now }) = *reply else {
-            let Reply::Counted(counted) = reply else { return Ok(()) };
-            return self.settle(one, call, question, reply, counted.now);
+        let (GrantReply::NoCounter { now } | GrantReply::OtherMonth { now }) = *reply else {
+            let GrantReply::Counted(counted) = reply else { return Ok(()) };
+            return self.settle(one, call, request, reply, counted.now);
         };
-        self.settle(one, call, question, reply, now)
+        self.settle(one, call, request, reply, now)
     }
 
     fn settle(
         &mut self,
         one: usize,
         call: Call,
-        question: &Question,
-        reply: &Reply,
+        request: &GrantRequest,
+        reply: &GrantReply,
         redis_now: Timestamp,
     ) -> Result<(), String> {
         let at = self.at;
@@ -112,19 +112,19 @@ impl World<'_> {
         instance.offset = redis_now.as_ms() - (at + instance.skew);
         instance.failures = 0;
         let now = self.now(one);
-        let next = self.instances[one].held.settle(question, reply, now.as_ms());
+        let next = self.instances[one].held.settle(request, reply, now.as_ms());
         self.serve_waiting(one)?;
         match next {
-            Next::Again => {
+            NextStep::Again => {
                 self.put(one, call.seed, call.recalled_at);
                 Ok(())
             }
-            Next::Seed => {
-                let unreported = self.instances[one].held.unreported(question.month) > 0;
+            NextStep::Seed => {
+                let unreported = self.instances[one].held.unreported(request.month) > 0;
                 self.sleep(one, call, if unreported { WRITTEN_AFTER } else { 2 }, None);
                 Ok(())
             }
-            Next::Contested if self.instances[one].waiting > 0 => {
+            NextStep::Contested if self.instances[one].waiting > 0 => {
                 let since = call.recalled_at.unwrap_or(at);
                 if call.recalled_at.is_none() {
                     let all: Vec<_> = self.instances.iter().map(|one| one.name.clone()).collect();
@@ -133,13 +133,13 @@ impl World<'_> {
                     }
                 }
                 if at - since >= RECALL {
-                    self.instances[one].held.close(question.month, now.as_ms() + LOST);
+                    self.instances[one].held.close(request.month, now.as_ms() + LOST);
                     return self.end(one);
                 }
                 self.sleep(one, call, 30, Some(since));
                 Ok(())
             }
-            Next::Done | Next::Contested => self.end(one),
+            NextStep::Done | NextStep::Contested => self.end(one),
         }
     }
 
@@ -170,13 +170,13 @@ impl World<'_> {
     pub(super) fn sweep(&mut self, one: usize) {
         let now = self.now(one).as_ms();
         let instance = &self.instances[one];
-        let standing = instance.held.standing(now);
-        let is_idle = standing.idle_ms >= IDLE && instance.waiting == 0;
-        let is_due = standing.held > 0 && standing.used && standing.silent_ms >= REPORT;
-        if is_idle && standing.held > 0 {
+        let status = instance.held.status(now);
+        let is_idle = status.idle_ms >= IDLE && instance.waiting == 0;
+        let is_due = status.held > 0 && status.used && status.silent_ms >= REPORT;
+        if is_idle && status.held > 0 {
             instance.held.recall();
         }
-        if (is_idle && (standing.held > 0 || standing.unanswered)) || is_due {
+        if (is_idle && (status.held > 0 || status.unanswered)) || is_due {
             self.request(one);
         }
     }

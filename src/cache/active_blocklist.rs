@@ -1,0 +1,34 @@
+//! The block list that is in force. It is asked when a link is made, changed or read into memory,
+//! never for a redirect: whoever puts a new one in place forgets the links that are in memory.
+
+use std::sync::Arc;
+
+use arc_swap::ArcSwap;
+
+use crate::link::Blocklist;
+
+/// The block list of this instance.
+#[derive(Debug, Default)]
+pub struct ActiveBlocklist(ArcSwap<Blocklist>);
+
+impl ActiveBlocklist {
+    /// Whether a link may not lead to `host`, as a canonical form has it.
+    pub fn covers(&self, host: &str) -> bool {
+        self.0.load().covers(host)
+    }
+
+    /// How many hosts and ranges are on it.
+    pub fn len(&self) -> usize {
+        self.0.load().len()
+    }
+
+    /// Whether nothing is blocked.
+    pub fn is_empty(&self) -> bool {
+        self.0.load().is_empty()
+    }
+
+    /// Put another list in force.
+    pub fn replace(&self, list: Blocklist) {
+        self.0.store(Arc::new(list));
+    }
+}

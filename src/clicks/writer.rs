@@ -1,0 +1,234 @@
+//! The click writer: takes the events from the queues, sums them by link and hour, and carries out
+//! the steps of the flush planner.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use tokio::time::Instant;
+
+use crate::clicks::planner::{FlushPlanner, NumberedTotals, Task};
+use crate::clicks::{Click, ClickQueue};
+use crate::clock::Timestamp;
+use crate::link::click_totals::{merge, push};
+use crate::link::{ClickTotals, Hour, LinkId};
+use crate::store::{Error, LogRow, Store, Turn};
+
+/// How often the queues are flushed.
+pub const FLUSH_EVERY: Duration = Duration::from_millis(250);
+/// How long totals may stay in the click log before they are applied to the tables, even under load.
+/// Shorter where instances share a quota: a counter that Redis lost is seeded from the tables.
+const LOG_AGE_ALONE: Duration = Duration::from_secs(30);
+const LOG_AGE_SHARED: Duration = Duration::from_secs(4);
+
+/// Told which clicks are in the tables, so that counters in memory can be dropped.
+pub trait WrittenClicks {
+    /// These totals are in the tables now.
+    fn written(&self, totals: &[ClickTotals]);
+
+    /// Drop some of the counters that nothing uses any more. Called once per flush.
+    fn sweep(&self);
+}
+
+/// Owns the queues of all workers and writes their clicks to the store.
+#[derive(Debug)]
+pub struct ClickWriter {
+    queues: Vec<Arc<ClickQueue>>,
+    /// Clicks that found their queue full, summed by link and hour.
+    overflow: Mutex<BTreeMap<(LinkId, Hour), ClickTotals>>,
+    /// The lock allows one flush at a time.
+    state: tokio::sync::Mutex<WriterState>,
+    /// The id of this process in the click log.
+    writer: i64,
+}
+
+#[derive(Debug, Default)]
+struct WriterState {
+    planner: FlushPlanner,
+    /// Exchanged with a queue's list, so that neither is allocated anew.
+    buffer: Vec<Click>,
+}
+
+impl ClickWriter {
+    /// Register a writer with one queue per worker. `shares_quota`: whether other instances seed
+    /// their quota from the tables.
+    pub async fn start(
+        workers: usize,
+        store: &Store,
+        shares_quota: bool,
+        now: Timestamp,
+    ) -> Result<Self, Error> {
+        let writer = store.take_numbers("writer", 1).await?;
+        store.register_writer(writer, now).await?;
+        let log_age = if shares_quota { LOG_AGE_SHARED } else { LOG_AGE_ALONE };
+        let planner = FlushPlanner::new(log_age);
+        Ok(Self {
+            queues: (0..workers.max(1)).map(|_| Arc::default()).collect(),
+            overflow: Mutex::default(),
+            state: tokio::sync::Mutex::new(WriterState { planner, buffer: Vec::new() }),
+            writer,
+        })
+    }
+
+    /// The queue of a worker.
+    pub fn queue(&self, worker: usize) -> Arc<ClickQueue> {
+        let queue = self.queues.get(worker % self.queues.len());
+        Arc::clone(queue.expect("there is at least one, and a remainder is less"))
+    }
+
+    /// Count a click. When the queue is full its details are dropped; the click itself is still
+    /// counted, in its own hour.
+    pub fn count(&self, queue: &ClickQueue, click: Click) {
+        if queue.push(click) {
+            return;
+        }
+        metrics::counter!("kurz_click_details_dropped_total").increment(1);
+        let totals = click.totals();
+        let mut overflow = lock(&self.overflow);
+        overflow.entry(totals.key()).and_modify(|sum| sum.add(&totals)).or_insert(totals);
+    }
+
+    /// Write all queued clicks to the store, and apply to the tables what is due; with `all`,
+    /// everything. What cannot be written is kept for the next flush.
+    pub async fn flush(
+        &self,
+        store: &Store,
+        counters: &impl WrittenClicks,
+        now: Timestamp,
+        all: bool,
+    ) -> Result<(), Error> {
+        let mut state = self.state.lock().await;
+        self.collect(&mut state);
+        let mut collected = Instant::now();
+        while let Some(task) = state.planner.plan(now, all) {
+            self.carry_out(task, &mut state.planner, store, counters, now).await?;
+            // A long flush must not leave newer clicks in memory only.
+            if collected.elapsed() >= FLUSH_EVERY {
+                self.collect(&mut state);
+                collected = Instant::now();
+            }
+        }
+        counters.sweep();
+        Ok(())
+    }
+
+    /// How many totals are not in the tables yet.
+    pub async fn waiting(&self) -> usize {
+        self.state.lock().await.planner.waiting()
+    }
+
+    /// Move the queued clicks into the planner.
+    fn collect(&self, state: &mut WriterState) {
+        if state.planner.is_full() {
+            // The store takes nothing: clicks stay in the queues, then in the overflow sums.
+            return;
+        }
+        let overflow = std::mem::take(&mut *lock(&self.overflow));
+        let mut totals: Vec<ClickTotals> = overflow.into_values().collect();
+        for queue in &self.queues {
+            let clicks = &mut state.buffer;
+            queue.exchange(clicks);
+            clicks.sort_unstable_by_key(|click| (click.link, click.at));
+            let mut sums = Vec::new();
+            for click in clicks.drain(..) {
+                push(&mut sums, click.totals());
+            }
+            merge(&mut totals, sums);
+        }
+        state.planner.take_in(totals);
+    }
+
+    async fn carry_out(
+        &self,
+        task: Task,
+        planner: &mut FlushPlanner,
+        store: &Store,
+        counters: &impl WrittenClicks,
+        now: Timestamp,
+    ) -> Result<(), Error> {
+        let writer = self.writer;
+        let turn = Turn { writer, number: planner.turn() };
+        match (task, planner.sent(), planner.part()) {
+            (Task::Add, Some((_, totals)), _) => {
+                store.add_tallies(turn, totals, now).await?;
+                counters.written(&planner.did_send(now));
+            }
+            (Task::Log, Some(sent), _) => {
+                store.log_tallies(turn, row(sent), now).await?;
+                planner.did_send(now);
+            }
+            (Task::Settle, _, Some(part)) => {
+                store.settle_logged(writer, row(part)).await?;
+                counters.written(part.1);
+                planner.did_settle();
+            }
+            _ => {
+                let (rows, parts) = planner.cut();
+                if store.replace_logged(writer, rows, parts.map(row)).await? {
+                    planner.did_cut();
+                } else {
+                    // Another instance took this one for dead and applied the rows, or an earlier
+                    // attempt succeeded and its answer was lost.
+                    store.settle_own(writer).await?;
+                    counters.written(&planner.lost_rows());
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+fn row((seq, totals): NumberedTotals<'_>) -> LogRow<'_> {
+    LogRow { seq, tallies: totals }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    // Every operation leaves the guarded value consistent.
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::clicks::VisitorKind;
+    use crate::clicks::queue::CAPACITY;
+
+    fn writer() -> ClickWriter {
+        ClickWriter {
+            queues: vec![Arc::default()],
+            overflow: Mutex::default(),
+            state: tokio::sync::Mutex::default(),
+            writer: 1,
+        }
+    }
+
+    #[test]
+    fn e14_what_finds_no_room_counts_in_its_own_hour_whoever_it_is() {
+        let writer = writer();
+        let queue = writer.queue(0);
+        let hour = |number: i64| Timestamp::from_ms(number * 3_600_000);
+        let click = |at, visitor| Click { link: LinkId(7), at, nanos: 5, visitor };
+        for _ in 0..CAPACITY {
+            writer.count(&queue, click(hour(100), VisitorKind::Person));
+        }
+        for (at, visitor) in [
+            (hour(100), VisitorKind::Other),
+            (hour(100), VisitorKind::Person),
+            (hour(101), VisitorKind::Person),
+            (hour(101), VisitorKind::Other),
+            (hour(101), VisitorKind::Other),
+        ] {
+            writer.count(&queue, click(at, visitor));
+        }
+        let planner = FlushPlanner::new(LOG_AGE_ALONE);
+        let mut state = WriterState { planner, buffer: Vec::new() };
+        writer.collect(&mut state);
+        assert!(state.planner.plan(hour(500), true).is_some());
+        let (_, totals) = state.planner.sent().unwrap();
+        let sums: Vec<_> = totals.iter().map(|it| (it.hour, it.visits, it.others)).collect();
+        let room = u64::try_from(CAPACITY).unwrap();
+        assert_eq!(sums, [(Hour::of(hour(100)), room + 1, 1), (Hour::of(hour(101)), 1, 2)]);
+        assert_eq!(totals.last().unwrap().last_at, hour(101));
+        assert_eq!(totals.iter().map(|it| it.nanos).sum::<u64>(), 5 * (room + 2));
+    }
+}

@@ -1,0 +1,324 @@
+//! The accept loop of one worker: it lets connections in, serves them, and at the end drains them.
+//! Not the threads, which are `workers`. Invariant: every task that serves a connection is tracked,
+//! so that the loop ends only when they did or when the drain timeout passed.
+
+use std::convert::Infallible;
+use std::error::Error;
+use std::future::{Future, poll_fn};
+use std::io;
+use std::net::SocketAddr;
+use std::pin::pin;
+use std::sync::Arc;
+use std::task::Poll;
+use std::time::Duration;
+
+use bytes::Bytes;
+use http::{Request, Response};
+use hyper::body::{Body, Incoming};
+use hyper::service::Service;
+use hyper_util::rt::{TokioIo, TokioTimer};
+use hyper_util::server::conn::auto;
+use rustls::ServerConfig;
+use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::net::{TcpListener, TcpStream};
+use tokio::time::{Instant, Interval, MissedTickBehavior, interval, sleep_until, timeout_at};
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
+
+use super::connection_limit::{ConnectionLimit, Permit};
+use super::connection_state::{CloseOrder, ConnectionState};
+use super::fast_path::{FastPath, Opening};
+use super::http_limits::HttpLimits;
+use super::request_limits::RequestLimits;
+use super::socket::Socket;
+use super::timeouts::{BREATH, Timeouts};
+use super::tls;
+
+const FIRST_PAUSE: Duration = Duration::from_millis(5);
+const LONGEST_PAUSE: Duration = Duration::from_millis(100);
+
+/// Bytes that may be on their way, each way, on one stream of an HTTP/2 connection; and on the
+/// connection as a whole, so that a hundred streams hold no more than a few of HTTP/1.
+const STREAM_BYTES: u32 = 64 * 1024;
+const CONNECTION_BYTES: u32 = 128 * 1024;
+
+/// Spawns what HTTP/2 needs a task for: each of its requests.
+#[derive(Clone)]
+struct Tracked(TaskTracker);
+
+impl<F> hyper::rt::Executor<F> for Tracked
+where
+    F: Future<Output = ()> + Send + 'static,
+{
+    fn execute(&self, future: F) {
+        self.0.spawn(future);
+    }
+}
+
+pub(super) struct Worker<F> {
+    limits: HttpLimits,
+    limit: Arc<ConnectionLimit>,
+    connect: F,
+    builder: Arc<auto::Builder<Tracked>>,
+    tasks: TaskTracker,
+    timeouts: Timeouts,
+    tls: Option<Arc<ServerConfig>>,
+}
+
+impl<F, S, B> Worker<F>
+where
+    F: Fn(SocketAddr) -> S,
+    S: Service<Request<Incoming>, Response = Response<B>, Error = Infallible>
+        + FastPath
+        + Send
+        + Sync
+        + 'static,
+    S::Future: Send + 'static,
+    B: Body<Data = Bytes> + Default + Send + 'static,
+    B::Error: Into<Box<dyn Error + Send + Sync>>,
+{
+    pub(super) fn new(
+        limits: HttpLimits,
+        limit: Arc<ConnectionLimit>,
+        connect: F,
+        tls: Option<Arc<ServerConfig>>,
+    ) -> Self {
+        let tasks = TaskTracker::new();
+        let builder = Arc::new(protocol(&limits, Tracked(tasks.clone())));
+        Self { limits, limit, connect, builder, tasks, timeouts: Timeouts::new(limits), tls }
+    }
+
+    /// Serve until `stop`, then drain. Returns how many connections had to be cut.
+    pub(super) async fn run(mut self, listener: TcpListener, stop: CancellationToken) -> usize {
+        let mut stopped = pin!(stop.cancelled());
+        let mut tick = interval(self.limits.tick());
+        tick.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        let mut pause = Pause::default();
+        loop {
+            tokio::select! {
+                () = &mut stopped => break,
+                _ = tick.tick() => self.sweep(&mut tick),
+                () = sleep_until(pause.until()), if pause.on() => pause.end(),
+                accepted = listener.accept(), if !pause.on() => match accepted {
+                    Ok((stream, peer)) => {
+                        pause.reset();
+                        self.serve(stream, peer);
+                    }
+                    Err(error) => pause.begin(&error, Instant::now()),
+                },
+            }
+        }
+        self.accept_rest(listener);
+        self.drain().await
+    }
+
+    fn serve(&mut self, stream: TcpStream, peer: SocketAddr) {
+        let Some(permit) = self.limit.enter(peer.ip()) else { return };
+        let state = Arc::new(ConnectionState::default());
+        self.timeouts.add(Arc::clone(&state), Instant::now());
+        let service = RequestLimits::new((self.connect)(peer), Arc::clone(&state), &self.limits);
+        let alive = Alive { state, _permit: permit };
+        let builder = Arc::clone(&self.builder);
+        // Two kinds of task: one without TLS is not to carry the room for it.
+        if let Some(tls) = &self.tls {
+            let tls = Arc::clone(tls);
+            self.tasks.spawn(async move {
+                if let Some(stream) = tls::handshake(tls, stream, &alive.state).await {
+                    converse(&builder, stream, service, alive).await;
+                }
+            });
+        } else {
+            self.tasks.spawn(async move { converse(&builder, stream, service, alive).await });
+        }
+    }
+
+    /// Serve those who connected before the end, and whom closing the listener would reset.
+    fn accept_rest(&mut self, listener: TcpListener) {
+        let Ok(listener) = listener.into_std() else { return };
+        while let Ok((stream, peer)) = listener.accept() {
+            if stream.set_nonblocking(true).is_ok()
+                && let Ok(stream) = TcpStream::from_std(stream)
+            {
+                self.serve(stream, peer);
+            }
+        }
+    }
+
+    async fn drain(mut self) -> usize {
+        let deadline = Instant::now() + self.limits.drain_timeout;
+        let mut tick = interval(self.limits.tick());
+        tick.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        // The first tick is now: new connections are to get one whole.
+        tick.tick().await;
+        self.timeouts.drain();
+        self.tasks.close();
+        let tasks = self.tasks.clone();
+        let mut ended = pin!(timeout_at(deadline, tasks.wait()));
+        loop {
+            tokio::select! {
+                outcome = &mut ended => {
+                    return if outcome.is_ok() { 0 } else { self.tasks.len() };
+                }
+                _ = tick.tick() => self.sweep(&mut tick),
+            }
+        }
+    }
+
+    fn sweep(&mut self, tick: &mut Interval) {
+        if self.timeouts.sweep(Instant::now()) {
+            tick.reset_after(BREATH);
+        }
+    }
+}
+
+/// Speak HTTP over `stream`, and follow the timeouts's orders.
+async fn converse<T, S, B>(builder: &auto::Builder<Tracked>, stream: T, service: S, alive: Alive)
+where
+    T: AsyncRead + AsyncWrite + Unpin + Send + 'static,
+    S: Service<Request<Incoming>, Response = Response<B>, Error = Infallible>
+        + FastPath
+        + Send
+        + Sync
+        + 'static,
+    S::Future: Send + 'static,
+    B: Body<Data = Bytes> + Default + Send + 'static,
+    B::Error: Into<Box<dyn Error + Send + Sync>>,
+{
+    let state = &alive.state;
+    let mut socket = Socket::new(stream, Arc::clone(state));
+    let mut opening = Opening::new(&mut socket, &service);
+    let mut following = None;
+    let opened = poll_fn(|cx| {
+        let order = state.order();
+        if following != Some(order) {
+            following = Some(order);
+            state.heed(cx.waker());
+        }
+        match order {
+            CloseOrder::Serve => opening.poll(cx, false),
+            // hyper knows how to end.
+            CloseOrder::Expire | CloseOrder::Drain => opening.poll(cx, true),
+            CloseOrder::Cut => Poll::Ready(Err(io::ErrorKind::TimedOut.into())),
+        }
+    });
+    if opened.await.is_err() {
+        return;
+    }
+    let mut connection = pin!(builder.serve_connection(TokioIo::new(socket), service));
+    let mut following = None;
+    poll_fn(|cx| {
+        let order = state.order();
+        if following != Some(order) {
+            // What was read before hyper came is under way, whatever the order.
+            if following.is_none() && connection.as_mut().poll(cx).is_ready() {
+                return Poll::Ready(());
+            }
+            following = Some(order);
+            state.heed(cx.waker());
+            match order {
+                // The socket follows the latter, where hyper waits for the head.
+                CloseOrder::Serve | CloseOrder::Expire => {}
+                CloseOrder::Drain => connection.as_mut().graceful_shutdown(),
+                CloseOrder::Cut => return Poll::Ready(()),
+            }
+        }
+        // What ends a connection early is the client's doing, and was answered or counted.
+        connection.as_mut().poll(cx).map(drop)
+    })
+    .await;
+}
+
+/// Lives as long as the task of a connection, also where that ends by a panic of the service.
+struct Alive {
+    state: Arc<ConnectionState>,
+    _permit: Permit,
+}
+
+impl Drop for Alive {
+    fn drop(&mut self) {
+        self.state.set_done();
+    }
+}
+
+fn protocol(limits: &HttpLimits, executor: Tracked) -> auto::Builder<Tracked> {
+    let mut builder = auto::Builder::new(executor);
+    builder
+        .http1()
+        .timer(TokioTimer::new())
+        // `timeouts` keeps this one: hyper's would also end idle connections.
+        .header_read_timeout(None)
+        // hyper refuses a head that does not fit. It knows no smaller buffer than this.
+        .max_buf_size(limits.max_head_bytes.max(8192));
+    builder
+        .http2()
+        .timer(TokioTimer::new())
+        .max_concurrent_streams(limits.max_streams)
+        .max_header_list_size(u32::try_from(limits.max_head_bytes).unwrap_or(u32::MAX))
+        .initial_stream_window_size(STREAM_BYTES)
+        .initial_connection_window_size(CONNECTION_BYTES)
+        .max_send_buf_size(64 * 1024);
+    builder
+}
+
+/// The pause after a failed accept. Out of descriptors, every accept fails at once: without a pause
+/// the loop would take the core that the open connections need to end and give theirs back.
+#[derive(Default)]
+struct Pause {
+    until: Option<Instant>,
+    length: Duration,
+}
+
+impl Pause {
+    fn on(&self) -> bool {
+        self.until.is_some()
+    }
+
+    fn until(&self) -> Instant {
+        self.until.unwrap_or_else(Instant::now)
+    }
+
+    fn begin(&mut self, error: &io::Error, now: Instant) {
+        metrics::counter!("kurz_accept_errors_total").increment(1);
+        if matches!(error.kind(), io::ErrorKind::ConnectionAborted | io::ErrorKind::ConnectionReset)
+        {
+            // The client's failure, not ours: the next accept may succeed.
+            return;
+        }
+        if self.length.is_zero() {
+            tracing::warn!(%error, "cannot accept connections; trying again");
+        }
+        self.length = (self.length * 2).clamp(FIRST_PAUSE, LONGEST_PAUSE);
+        self.until = Some(now + self.length);
+    }
+
+    fn end(&mut self) {
+        self.until = None;
+    }
+
+    fn reset(&mut self) {
+        self.length = Duration::ZERO;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn f9_without_descriptors_the_loop_waits_longer_and_longer_up_to_a_limit() {
+        let mut pause = Pause::default();
+        let full = io::Error::from_raw_os_error(24);
+        let now = Instant::now();
+        let mut waits = Vec::new();
+        for _ in 0..7 {
+            pause.begin(&full, now);
+            assert!(pause.on());
+            waits.push((pause.until() - now).as_millis());
+            pause.end();
+        }
+        assert_eq!(waits, [5, 10, 20, 40, 80, 100, 100]);
+        pause.reset();
+        pause.begin(&io::ErrorKind::ConnectionAborted.into(), now);
+        assert!(!pause.on(), "a client that left is no reason to wait");
+    }
+}

@@ -1,0 +1,216 @@
+//! A certificate and its key, from two PEM files: read, and checked before any client sees them. Not
+//! the handshake, which is `tls`. Invariant: a [`Pair`] that exists belongs together, and was valid
+//! at the time it was read for.
+
+use std::fs::File;
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use rustls::client::verify_server_cert_signed_by_trust_anchor;
+use rustls::crypto::CryptoProvider;
+use rustls::pki_types::pem::{self, PemObject};
+use rustls::pki_types::{CertificateDer, PrivateKeyDer, UnixTime};
+use rustls::server::ParsedCertificate;
+use rustls::sign::CertifiedKey;
+use rustls::{CertificateError, InconsistentKeys, RootCertStore};
+use thiserror::Error;
+
+use crate::clock::Timestamp;
+use crate::config::Net;
+use crate::net::file_version::{self, FileVersion};
+
+/// A chain is a few KiB. More is another kind of file, and memory has an end.
+const MAX_FILE_BYTES: u64 = 1 << 20;
+
+const CERT: &str = "KURZ_TLS_CERT";
+const KEY: &str = "KURZ_TLS_KEY";
+
+/// Why there can be no TLS with what was given. Each text says what to do.
+#[derive(Debug, Error)]
+pub enum TlsError {
+    /// One setting without the other.
+    #[error("{given} is set and {missing} is not: TLS takes both, or neither")]
+    Half {
+        /// The setting that is there.
+        given: &'static str,
+        /// The setting that is not.
+        missing: &'static str,
+    },
+    /// The file is away, or not for us.
+    #[error(
+        "cannot read {} ({setting}): {source}; name a file that is there and that this user may read",
+        .path.display()
+    )]
+    Unreadable {
+        /// What names the file.
+        setting: &'static str,
+        /// The file.
+        path: PathBuf,
+        /// What the operating system said.
+        source: io::Error,
+    },
+    /// No certificate, or one that nobody can read.
+    #[error(
+        "{} ({CERT}) is not a certificate: {reason}; it takes PEM with the server's own certificate \
+         first, then those between it and its root",
+        .path.display()
+    )]
+    NoCertificate {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it.
+        reason: String,
+    },
+    /// No key, or one that cannot sign.
+    #[error(
+        "{} ({KEY}) is not a private key: {reason}; it takes PEM with one key, without a passphrase",
+        .path.display()
+    )]
+    NoKey {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it.
+        reason: String,
+    },
+    /// Two files of different pairs.
+    #[error(
+        "the key in {} ({KEY}) is not that of the first certificate in {} ({CERT}): give the two that \
+         were made together",
+        .key.display(), .cert.display()
+    )]
+    Mismatch {
+        /// The certificate's file.
+        cert: PathBuf,
+        /// The key's file.
+        key: PathBuf,
+    },
+    /// Its time is over, or has not come.
+    #[error(
+        "the certificate in {} ({CERT}) is valid from {from} to {to}, and it is {now} now: renew it, \
+         or set the clock right",
+        .path.display()
+    )]
+    OutOfTime {
+        /// The file.
+        path: PathBuf,
+        /// When it begins to be valid.
+        from: Timestamp,
+        /// When it ceases.
+        to: Timestamp,
+        /// The time that it was checked for.
+        now: Timestamp,
+    },
+    /// The library refuses to begin.
+    #[error("TLS cannot be set up: {0}")]
+    Library(#[from] rustls::Error),
+}
+
+/// A pair, fit to be shown to clients.
+#[derive(Clone, Debug)]
+pub(super) struct Pair {
+    pub(super) key: Arc<CertifiedKey>,
+    pub(super) not_after: Timestamp,
+}
+
+/// Where the pair is.
+#[derive(Clone, Debug)]
+pub(super) struct Files {
+    cert: PathBuf,
+    key: PathBuf,
+}
+
+impl Files {
+    /// Those that the settings name; `None` without TLS.
+    pub(super) fn of(net: &Net) -> Result<Option<Self>, TlsError> {
+        match (&net.tls_cert, &net.tls_key) {
+            (None, None) => Ok(None),
+            (Some(cert), Some(key)) => Ok(Some(Self { cert: cert.clone(), key: key.clone() })),
+            (Some(_), None) => Err(TlsError::Half { given: CERT, missing: KEY }),
+            (None, Some(_)) => Err(TlsError::Half { given: KEY, missing: CERT }),
+        }
+    }
+
+    /// How the files stand now.
+    pub(super) fn stamps(&self) -> [FileVersion; 2] {
+        [&self.cert, &self.key].map(|path| file_version::of(path))
+    }
+
+    /// Read both, and check all that a client would check but the names and the issuer.
+    pub(super) fn read(&self, provider: &CryptoProvider, now: Timestamp) -> Result<Pair, TlsError> {
+        let no_certificate = |reason: &dyn ToString| TlsError::NoCertificate {
+            path: self.cert.clone(),
+            reason: reason.to_string(),
+        };
+        let text = read(&self.cert, CERT)?;
+        let chain = CertificateDer::pem_slice_iter(&text)
+            .collect::<Result<Vec<_>, pem::Error>>()
+            .map_err(|error| no_certificate(&error))?;
+        let leaf = chain.first().ok_or_else(|| no_certificate(&"there is none in it"))?;
+        let (from, to) = validity(leaf, provider).map_err(|error| no_certificate(&error))?;
+        if now < from || to < now {
+            return Err(TlsError::OutOfTime { path: self.cert.clone(), from, to, now });
+        }
+        let key = self.read_key()?;
+        let key = CertifiedKey::from_der(chain, key, provider).map_err(|error| match error {
+            rustls::Error::InconsistentKeys(InconsistentKeys::KeyMismatch) => {
+                TlsError::Mismatch { cert: self.cert.clone(), key: self.key.clone() }
+            }
+            error => TlsError::NoKey { path: self.key.clone(), reason: error.to_string() },
+        })?;
+        Ok(Pair { key: Arc::new(key), not_after: to })
+    }
+
+    fn read_key(&self) -> Result<PrivateKeyDer<'static>, TlsError> {
+        let text = read(&self.key, KEY)?;
+        PrivateKeyDer::from_pem_slice(&text).map_err(|error| {
+            let locked = text.windows(9).any(|word| word == b"ENCRYPTED");
+            let reason = match error {
+                pem::Error::NoItemsFound if locked => "it is locked with a passphrase".to_owned(),
+                pem::Error::NoItemsFound => "there is none in it".to_owned(),
+                error => error.to_string(),
+            };
+            TlsError::NoKey { path: self.key.clone(), reason }
+        })
+    }
+}
+
+fn read(path: &Path, setting: &'static str) -> Result<Vec<u8>, TlsError> {
+    let mut text = Vec::new();
+    File::open(path)
+        .and_then(|file| file.take(MAX_FILE_BYTES).read_to_end(&mut text))
+        .map_err(|source| TlsError::Unreadable { setting, path: path.to_owned(), source })?;
+    Ok(text)
+}
+
+/// From when to when it is valid. A verifier looks at that before anything else, and names the bound
+/// that it finds broken: so it is asked about the first second and about the last.
+fn validity(
+    leaf: &CertificateDer<'_>,
+    provider: &CryptoProvider,
+) -> Result<(Timestamp, Timestamp), rustls::Error> {
+    let leaf = ParsedCertificate::try_from(leaf)?;
+    let roots = RootCertStore::empty();
+    let algorithms = provider.signature_verification_algorithms.all;
+    let ask = |seconds| {
+        let at = UnixTime::since_unix_epoch(Duration::from_secs(seconds));
+        verify_server_cert_signed_by_trust_anchor(&leaf, &roots, &[], at, algorithms)
+    };
+    let at = |time: UnixTime| Timestamp::from_ms(0).plus(Duration::from_secs(time.as_secs()));
+    let from = match ask(0) {
+        Err(rustls::Error::InvalidCertificate(CertificateError::NotValidYetContext {
+            not_before,
+            ..
+        })) => at(not_before),
+        _ => Timestamp::from_ms(0),
+    };
+    match ask(u64::MAX) {
+        Err(rustls::Error::InvalidCertificate(CertificateError::ExpiredContext {
+            not_after,
+            ..
+        })) => Ok((from, at(not_after))),
+        Err(error) => Err(error),
+        Ok(()) => Err(CertificateError::BadEncoding.into()),
+    }
+}

@@ -1,0 +1,150 @@
+//! The limit: how many connections may be open, in all and from one address. Not how long they may
+//! stay. Invariant: what a connection took here is given back when its [`Permit`] is dropped, so that
+//! the counts are the number of live permits.
+
+use std::collections::HashMap;
+use std::net::IpAddr;
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use metrics::{Counter, Gauge};
+
+use crate::client_address::TrustedProxies;
+use crate::limits::network;
+
+/// Shared by all workers. Taken once a connection, never for a request.
+pub(super) struct ConnectionLimit {
+    max: usize,
+    max_per_ip: usize,
+    /// Not counted by address: all their clients come from there.
+    proxies: Arc<TrustedProxies>,
+    open: AtomicUsize,
+    /// Holds only addresses with an open connection, hence at most `max` of them.
+    per_ip: Mutex<HashMap<IpAddr, usize>>,
+    open_gauge: Gauge,
+    refused_total: Counter,
+    refused_address: Counter,
+}
+
+impl ConnectionLimit {
+    pub(super) fn new(max: usize, max_per_ip: usize, proxies: Arc<TrustedProxies>) -> Self {
+        Self {
+            max,
+            max_per_ip,
+            proxies,
+            open: AtomicUsize::new(0),
+            per_ip: Mutex::new(HashMap::new()),
+            open_gauge: metrics::gauge!("kurz_connections_open"),
+            refused_total: metrics::counter!("kurz_connections_refused_total", "reason" => "total"),
+            refused_address: metrics::counter!(
+                "kurz_connections_refused_total", "reason" => "address"
+            ),
+        }
+    }
+
+    /// Let a connection from `ip` in; `None` when there are too many.
+    pub(super) fn enter(self: &Arc<Self>, ip: IpAddr) -> Option<Permit> {
+        if self.open.fetch_add(1, Relaxed) >= self.max {
+            self.open.fetch_sub(1, Relaxed);
+            self.refused_total.increment(1);
+            return None;
+        }
+        let counts = self.max_per_ip > 0 && !self.proxies.trust(ip);
+        let key = counts.then(|| network(ip));
+        if let Some(key) = key
+            && !self.count_in(key)
+        {
+            self.open.fetch_sub(1, Relaxed);
+            self.refused_address.increment(1);
+            return None;
+        }
+        self.open_gauge.increment(1.0);
+        Some(Permit { limit: Arc::clone(self), key })
+    }
+
+    fn count_in(&self, key: IpAddr) -> bool {
+        let mut per_ip = self.per_ip.lock().unwrap_or_else(PoisonError::into_inner);
+        let count = per_ip.entry(key).or_default();
+        let room = *count < self.max_per_ip;
+        *count += usize::from(room);
+        room
+    }
+
+    fn count_out(&self, key: IpAddr) {
+        let mut per_ip = self.per_ip.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(count) = per_ip.get_mut(&key) {
+            *count = count.saturating_sub(1);
+            if *count == 0 {
+                per_ip.remove(&key);
+            }
+        }
+    }
+}
+
+/// One open connection.
+pub(super) struct Permit {
+    limit: Arc<ConnectionLimit>,
+    key: Option<IpAddr>,
+}
+
+impl Drop for Permit {
+    fn drop(&mut self) {
+        self.limit.open.fetch_sub(1, Relaxed);
+        self.limit.open_gauge.decrement(1.0);
+        if let Some(key) = self.key {
+            self.limit.count_out(key);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn ip(text: &str) -> IpAddr {
+        text.parse().unwrap()
+    }
+
+    #[test]
+    fn a_permit_that_is_dropped_makes_room_for_the_next() {
+        let limit = Arc::new(ConnectionLimit::new(3, 2, Arc::default()));
+        let first = limit.enter(ip("127.0.0.1")).unwrap();
+        let second = limit.enter(ip("127.0.0.1")).unwrap();
+        assert!(limit.enter(ip("127.0.0.1")).is_none(), "two from one address");
+        let third = limit.enter(ip("127.0.0.2")).unwrap();
+        assert!(limit.enter(ip("127.0.0.3")).is_none(), "three in all");
+        drop(first);
+        let fourth = limit.enter(ip("127.0.0.1")).unwrap();
+        drop((second, third, fourth));
+        assert!(limit.per_ip.lock().unwrap().is_empty());
+        assert_eq!(limit.open.load(Relaxed), 0);
+    }
+
+    #[test]
+    fn addresses_of_one_subscriber_count_together() {
+        let limit = Arc::new(ConnectionLimit::new(10, 1, Arc::default()));
+        let _one = limit.enter(ip("2001:db8::1")).unwrap();
+        assert!(limit.enter(ip("2001:db8::2")).is_none());
+        let _two = limit.enter(ip("2001:db8:0:1::1")).unwrap();
+        let _three = limit.enter(ip("192.0.2.1")).unwrap();
+        assert!(limit.enter(ip("::ffff:192.0.2.1")).is_none());
+    }
+
+    #[test]
+    fn a_trusted_proxy_is_not_counted_as_one_client() {
+        let proxies = TrustedProxies::new(["10.0.0.0/8".parse().unwrap()]);
+        let limit = Arc::new(ConnectionLimit::new(4, 1, Arc::new(proxies)));
+        let permits: Vec<_> = (0..3).map_while(|_| limit.enter(ip("10.0.0.1"))).collect();
+        assert_eq!(permits.len(), 3);
+        let _other = limit.enter(ip("192.0.2.1")).unwrap();
+        assert!(limit.enter(ip("10.0.0.1")).is_none(), "four in all");
+    }
+
+    #[test]
+    fn a_limit_of_0_for_an_address_is_none() {
+        let limit = Arc::new(ConnectionLimit::new(100, 0, Arc::default()));
+        let permits: Vec<_> = (0..100).map_while(|_| limit.enter(ip("127.0.0.1"))).collect();
+        assert_eq!(permits.len(), 100);
+        assert!(limit.enter(ip("127.0.0.1")).is_none());
+    }
+}

@@ -1,0 +1,39 @@
+//! Sockets, TLS, accept loop, HTTP/1 framing, timeouts and connection limits. Knows no link: the
+//! caller brings the service that answers requests.
+//!
+//! One thread per core, each with its own runtime and listener (`SO_REUSEPORT`), so that requests of
+//! two cores share no lock and no queue.
+//!
+//! - [`listen`]: binds one listener per worker; [`workers`]: the threads; `accept`: their accept loop
+//!   and graceful shutdown.
+//! - [`http_limits`]: every bound of this module with its default; `connection_limit`: connections in
+//!   all and per address; `request_limits`: size of target, headers and body; `timeouts`: header, body,
+//!   idle and drain timeouts with one timer per worker; `connection_state`: what they read and order.
+//! - `socket` and `http1_framing`: a malformed head never reaches the service.
+//! - `fast_path`: answers plain GET requests before hyper takes the connection.
+//! - `certificate` and [`tls`]: certificates, reloaded when their files (`file_version`) change.
+//! - [`host`]: the host that a request names; [`signals`]: SIGTERM and SIGINT.
+
+mod accept;
+mod certificate;
+mod connection_limit;
+mod connection_state;
+pub mod fast_path;
+pub mod file_version;
+pub mod host;
+mod http1_framing;
+pub mod http_limits;
+pub mod listen;
+mod request_limits;
+pub mod signals;
+mod socket;
+#[cfg(test)]
+mod tests;
+mod timeouts;
+pub mod tls;
+pub mod workers;
+
+pub use certificate::TlsError;
+pub use http_limits::HttpLimits;
+pub use listen::{ListenError, Listeners};
+pub use workers::{Handle, Server, ServiceBody};

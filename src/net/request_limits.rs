@@ -1,0 +1,161 @@
+//! The edge of the service: what is answered before it is asked, and after it took too long to be
+//! told. Not the service itself. Invariant: a request without a body costs two comparisons here, and
+//! its answer is passed on as it is.
+
+use std::convert::Infallible;
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll};
+use std::time::Duration;
+
+use futures_util::future::{Either, Ready, ready};
+use http::header::{CONNECTION, TRANSFER_ENCODING};
+use http::{HeaderValue, Request, Response, StatusCode, Uri, Version};
+use hyper::body::{Body, Incoming};
+use hyper::service::Service;
+use tokio::time::{Sleep, sleep};
+
+use super::connection_state::{ConnectionState, ReadStage};
+use super::fast_path::{FastPath, FastReply, PlainHead};
+use super::http_limits::HttpLimits;
+
+#[derive(Clone)]
+pub(super) struct RequestLimits<S> {
+    service: S,
+    state: Arc<ConnectionState>,
+    max_target_bytes: usize,
+    max_fields: usize,
+    body_timeout: Duration,
+}
+
+impl<S> RequestLimits<S> {
+    pub(super) fn new(service: S, state: Arc<ConnectionState>, limits: &HttpLimits) -> Self {
+        Self {
+            service,
+            state,
+            max_target_bytes: limits.max_target_bytes,
+            max_fields: limits.max_fields,
+            body_timeout: limits.body_timeout,
+        }
+    }
+}
+
+type ServiceResult<B> = Result<Response<B>, Infallible>;
+
+impl<S, B> Service<Request<Incoming>> for RequestLimits<S>
+where
+    S: Service<Request<Incoming>, Response = Response<B>, Error = Infallible>,
+    B: Default,
+{
+    type Response = Response<B>;
+    type Error = Infallible;
+    type Future = Either<S::Future, Either<Ready<ServiceResult<B>>, Receiving<S::Future>>>;
+
+    fn call(&self, request: Request<Incoming>) -> Self::Future {
+        self.state.count_call();
+        if target_bytes(request.uri()) > self.max_target_bytes {
+            return refuse(StatusCode::URI_TOO_LONG, request.version());
+        }
+        if request.headers().len() > self.max_fields {
+            let status = StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE;
+            return refuse(status, request.version());
+        }
+        if request.body().is_end_stream() {
+            return Either::Left(self.service.call(request));
+        }
+        let version = request.version();
+        let receiving = Receiving {
+            // After a chunked body the framing cannot tell where the next head begins.
+            last: version < Version::HTTP_2 && request.headers().contains_key(TRANSFER_ENCODING),
+            version,
+            state: Arc::clone(&self.state),
+            deadline: Some(Box::pin(sleep(self.body_timeout))),
+            service: Box::pin(self.service.call(request)),
+        };
+        Either::Right(Either::Right(receiving))
+    }
+}
+
+impl<S: FastPath> FastPath for RequestLimits<S> {
+    fn try_answer(&self, plain: &PlainHead<'_>, out: &mut Vec<u8>) -> FastReply {
+        if plain.path.len() > self.max_target_bytes || plain.fields.len() > self.max_fields {
+            return FastReply::Unknown;
+        }
+        let reply = self.service.try_answer(plain, out);
+        if !matches!(reply, FastReply::Unknown) {
+            self.state.count_call();
+        }
+        reply
+    }
+}
+
+fn target_bytes(uri: &Uri) -> usize {
+    let path = uri.path_and_query().map_or(0, |path| path.as_str().len());
+    path + uri.authority().map_or(0, |authority| authority.as_str().len())
+}
+
+fn refuse<A, B: Default, C>(
+    status: StatusCode,
+    version: Version,
+) -> Either<A, Either<Ready<ServiceResult<B>>, C>> {
+    Either::Right(Either::Left(ready(Ok(answer(status, version)))))
+}
+
+/// An empty answer, the last of its connection.
+fn answer<B: Default>(status: StatusCode, version: Version) -> Response<B> {
+    let mut response = Response::new(B::default());
+    *response.status_mut() = status;
+    if version < Version::HTTP_2 {
+        close(&mut response);
+    }
+    response
+}
+
+fn close<B>(response: &mut Response<B>) {
+    response.headers_mut().insert(CONNECTION, HeaderValue::from_static("close"));
+}
+
+/// A request whose body is on its way: the service's future, and a deadline for the body.
+///
+/// Of a body with a Content-Length over HTTP/1 its end is known, and the time that the service takes
+/// after it is the service's own. Of others it is not: there the answer must begin within the
+/// deadline.
+pub(super) struct Receiving<F> {
+    service: Pin<Box<F>>,
+    deadline: Option<Pin<Box<Sleep>>>,
+    state: Arc<ConnectionState>,
+    version: Version,
+    last: bool,
+}
+
+impl<F, B> Future for Receiving<F>
+where
+    F: Future<Output = ServiceResult<B>>,
+    B: Default,
+{
+    type Output = ServiceResult<B>;
+
+    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
+        if let Poll::Ready(answer) = self.service.as_mut().poll(cx) {
+            let last = self.last;
+            return Poll::Ready(answer.map(|mut response| {
+                if last {
+                    close(&mut response);
+                }
+                response
+            }));
+        }
+        let Some(deadline) = self.deadline.as_mut() else { return Poll::Pending };
+        if deadline.as_mut().poll(cx).is_pending() {
+            return Poll::Pending;
+        }
+        self.deadline = None;
+        match self.state.stage() {
+            ReadStage::Body | ReadStage::Opaque => {
+                Poll::Ready(Ok(answer(StatusCode::REQUEST_TIMEOUT, self.version)))
+            }
+            ReadStage::Between | ReadStage::Head | ReadStage::Refused => Poll::Pending,
+        }
+    }
+}

@@ -1,0 +1,192 @@
+//! The socket of a connection, as hyper sees it: a stream, of TCP or of TLS, that follows its own framing and tells
+//! the timeouts how it stands. Not the judgement of what is too slow. Invariant: reading and writing
+//! cost a few plain stores on top of the system call.
+
+use std::io;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll, ready};
+
+use bytes::Bytes;
+use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+
+use super::connection_state::{CloseOrder, ConnectionState, ReadStage};
+use super::http1_framing::Http1Framing;
+
+const TIMED_OUT: &[u8] =
+    b"HTTP/1.1 408 Request Timeout\r\nconnection: close\r\ncontent-length: 0\r\n\r\n";
+
+/// What ends a spoilt head. hyper looks at a head again only when it sees one's end.
+const HEAD_END: &[u8] = b"\r\n\r\n";
+
+/// How much is read, to be thrown away, after an answer to a request that was not read to its end. More
+/// than most clients send by mistake; for how long, the timeouts decides.
+const LINGER_BYTES: u64 = 64 << 20;
+const LINGER_READS: usize = 16;
+
+#[derive(Debug)]
+pub(super) struct Socket<T> {
+    stream: T,
+    state: Arc<ConnectionState>,
+    framing: Http1Framing,
+    /// What the state was last told, so that it is told again only when it changed.
+    stage: ReadStage,
+    blocked: bool,
+    written: u64,
+    shut: bool,
+    discarded: u64,
+    /// What was read before hyper came.
+    ahead: Bytes,
+}
+
+impl<T: AsyncRead + AsyncWrite + Unpin> Socket<T> {
+    pub(super) fn new(stream: T, state: Arc<ConnectionState>) -> Self {
+        Self {
+            stream,
+            state,
+            framing: Http1Framing::new(),
+            stage: ReadStage::Between,
+            blocked: false,
+            written: 0,
+            shut: false,
+            discarded: 0,
+            ahead: Bytes::new(),
+        }
+    }
+
+    /// Read this again, first: it was read and is not answered.
+    pub(super) fn give_back(&mut self, bytes: &[u8]) {
+        self.ahead = Bytes::copy_from_slice(bytes);
+    }
+
+    /// The head did not come in time. hyper has no answer for that, so it is written past hyper,
+    /// which has nothing to write while it reads a head, unless the client takes no answers.
+    fn expire(&mut self, cx: &mut Context<'_>) -> io::Error {
+        if self.stage == ReadStage::Head && !self.blocked {
+            // At best effort: the connection closes either way.
+            let _ = Pin::new(&mut self.stream).poll_write(cx, TIMED_OUT);
+            let _ = Pin::new(&mut self.stream).poll_flush(cx);
+        }
+        io::ErrorKind::TimedOut.into()
+    }
+
+    fn wrote(&mut self, outcome: Poll<io::Result<usize>>) -> Poll<io::Result<usize>> {
+        match outcome {
+            Poll::Ready(Ok(bytes)) => {
+                self.written = self.written.wrapping_add(u64::try_from(bytes).unwrap_or(0));
+                self.state.set_written(self.written);
+            }
+            Poll::Ready(Err(_)) => {}
+            Poll::Pending => self.block(true),
+        }
+        outcome
+    }
+
+    fn block(&mut self, blocked: bool) {
+        if self.blocked != blocked {
+            self.blocked = blocked;
+            self.state.set_blocked(blocked);
+        }
+    }
+
+    /// Read what the client still sends, and throw it away. Closing with bytes unread makes the
+    /// kernel send a reset, which takes the answer away from a client that has not read it yet.
+    fn linger(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        self.state.set_lingering(self.discarded);
+        let mut space = [0; 8192];
+        for _ in 0..LINGER_READS {
+            let mut buf = ReadBuf::new(&mut space);
+            let read = ready!(Pin::new(&mut self.stream).poll_read(cx, &mut buf));
+            let bytes = u64::try_from(buf.filled().len()).unwrap_or(LINGER_BYTES);
+            self.discarded = self.discarded.saturating_add(bytes);
+            self.state.set_lingering(self.discarded);
+            if read.is_err() || buf.filled().is_empty() || self.discarded > LINGER_BYTES {
+                return Poll::Ready(Ok(()));
+            }
+        }
+        // A fast sender must not keep the worker from its other connections.
+        cx.waker().wake_by_ref();
+        Poll::Pending
+    }
+}
+
+impl<T: AsyncRead + AsyncWrite + Unpin> AsyncRead for Socket<T> {
+    fn poll_read(
+        self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        buf: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        let this = self.get_mut();
+        if this.state.order() == CloseOrder::Expire {
+            return Poll::Ready(Err(this.expire(cx)));
+        }
+        if !this.ahead.is_empty() {
+            let piece = this.ahead.split_to(buf.remaining().min(this.ahead.len()));
+            buf.put_slice(&piece);
+            return Poll::Ready(Ok(()));
+        }
+        if this.stage == ReadStage::Refused {
+            let end = HEAD_END.get(..buf.remaining().min(HEAD_END.len())).unwrap_or_default();
+            buf.put_slice(end);
+            return Poll::Ready(Ok(()));
+        }
+        let before = buf.filled().len();
+        ready!(Pin::new(&mut this.stream).poll_read(cx, buf))?;
+        if this.stage == ReadStage::Opaque {
+            return Poll::Ready(Ok(()));
+        }
+        let fresh = buf.filled_mut().get_mut(before..).unwrap_or_default();
+        let seen = this.framing.follow(fresh);
+        buf.set_filled(before + seen);
+        let stage = this.framing.stage();
+        if stage != this.stage {
+            this.stage = stage;
+            this.state.set_stage(stage);
+        }
+        Poll::Ready(Ok(()))
+    }
+}
+
+impl<T: AsyncRead + AsyncWrite + Unpin> AsyncWrite for Socket<T> {
+    fn poll_write(
+        self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        buf: &[u8],
+    ) -> Poll<io::Result<usize>> {
+        let this = self.get_mut();
+        let outcome = Pin::new(&mut this.stream).poll_write(cx, buf);
+        this.wrote(outcome)
+    }
+
+    fn poll_write_vectored(
+        self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        bufs: &[io::IoSlice<'_>],
+    ) -> Poll<io::Result<usize>> {
+        let this = self.get_mut();
+        let outcome = Pin::new(&mut this.stream).poll_write_vectored(cx, bufs);
+        this.wrote(outcome)
+    }
+
+    fn is_write_vectored(&self) -> bool {
+        self.stream.is_write_vectored()
+    }
+
+    fn poll_flush(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        let this = self.get_mut();
+        // TCP has nothing to flush: hyper calls this once all it had is in the kernel. TLS has what
+        // the kernel did not take of its records.
+        let flushed = Pin::new(&mut this.stream).poll_flush(cx);
+        this.block(flushed.is_pending());
+        flushed
+    }
+
+    fn poll_shutdown(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        let this = self.get_mut();
+        if !this.shut {
+            ready!(Pin::new(&mut this.stream).poll_shutdown(cx))?;
+            this.shut = true;
+        }
+        if this.framing.mid_message() { this.linger(cx) } else { Poll::Ready(Ok(())) }
+    }
+}

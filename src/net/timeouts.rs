@@ -1,0 +1,329 @@
+//! The timeouts: which connections have had their time. One for each worker, which sweeps over all of
+//! its connections a few times a second. Not the carrying out: a connection follows its own orders.
+//!
+//! hyper has a header timeout, but it also runs between two requests, where it would end every idle
+//! connection after 5 s, and it allocates and registers a timer for each request. Here a request
+//! costs no timer at all, and a timeout is exact to within two sweeps. Invariant: whatever a client
+//! does or leaves undone, some line of [`TimedConnection::judge`] ends its connection.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::time::Instant;
+
+use super::connection_state::{CloseOrder, ConnectionState, ReadStage};
+use super::http_limits::HttpLimits;
+
+/// A client that takes this much of an answer within the body timeout is slow, not stalled.
+const PROGRESS: u64 = 64 * 1024;
+
+/// Orders that are given at once. Thousands of connections may have had their time at the same
+/// moment, and to end one costs as much as several redirects, which would all wait.
+const ORDERS_AT_ONCE: usize = 16;
+
+/// How long after that many the next ones are given.
+pub(super) const BREATH: Duration = Duration::from_millis(5);
+
+/// How long a closing connection waits for more of what its client sends.
+const SILENCE: Duration = Duration::from_secs(1);
+
+#[derive(Debug)]
+pub(super) struct Timeouts {
+    limits: HttpLimits,
+    connections: Vec<TimedConnection>,
+    draining: bool,
+}
+
+impl Timeouts {
+    pub(super) fn new(limits: HttpLimits) -> Self {
+        Self { limits, connections: Vec::new(), draining: false }
+    }
+
+    pub(super) fn add(&mut self, state: Arc<ConnectionState>, now: Instant) {
+        self.connections.push(TimedConnection::new(state, now));
+    }
+
+    /// Look at every connection, and forget those that ended. Whether some were put off: the next
+    /// sweep is due after a [`BREATH`] then.
+    pub(super) fn sweep(&mut self, now: Instant) -> bool {
+        let (limits, draining) = (self.limits, self.draining);
+        let mut orders = 0;
+        self.connections.retain_mut(|connection| {
+            if connection.state.done() {
+                return false;
+            }
+            if draining {
+                connection.drain();
+            }
+            if orders < ORDERS_AT_ONCE
+                && let Some(order) = connection.judge(now, &limits)
+            {
+                // The same order again costs nothing, and must not keep the others waiting.
+                orders += usize::from(connection.state.give(order));
+            }
+            true
+        });
+        orders == ORDERS_AT_ONCE
+    }
+
+    /// Let every connection finish what it has in flight. A new one has until the next sweep to
+    /// bring its first request: it was let in, and its request may be on the way.
+    pub(super) fn drain(&mut self) {
+        self.draining = true;
+        for connection in &mut self.connections {
+            if connection.state.calls() > 0 {
+                connection.drain();
+            }
+        }
+    }
+}
+
+#[derive(Debug)]
+struct TimedConnection {
+    state: Arc<ConnectionState>,
+    calls: u32,
+    /// When the connection came, or its last request was seen to begin.
+    called: Instant,
+    head: Option<Instant>,
+    lingering: Option<Lingering>,
+    /// Since when the client is to take bytes, and how many it had taken then.
+    stalled: Option<(Instant, u64)>,
+    closing: Option<(Instant, u64)>,
+    drained: bool,
+}
+
+/// A connection that is only read from until its client has sent what it had to send.
+#[derive(Debug)]
+struct Lingering {
+    since: Instant,
+    heard: Instant,
+    bytes: u64,
+}
+
+impl Lingering {
+    /// Whether the client went silent, or had as long as it has for a body.
+    fn is_over(&mut self, bytes: u64, now: Instant, limits: &HttpLimits) -> bool {
+        if bytes != self.bytes {
+            (self.heard, self.bytes) = (now, bytes);
+        }
+        now - self.heard >= SILENCE || now - self.since >= limits.body_timeout
+    }
+}
+
+impl TimedConnection {
+    fn new(state: Arc<ConnectionState>, now: Instant) -> Self {
+        Self {
+            state,
+            calls: 0,
+            called: now,
+            head: None,
+            lingering: None,
+            stalled: None,
+            closing: None,
+            drained: false,
+        }
+    }
+
+    fn drain(&mut self) {
+        if !self.drained {
+            self.drained = true;
+            self.state.give(CloseOrder::Drain);
+        }
+    }
+
+    fn judge(&mut self, now: Instant, limits: &HttpLimits) -> Option<CloseOrder> {
+        let calls = self.state.calls();
+        if calls != self.calls {
+            self.calls = calls;
+            self.called = now;
+            self.head = None;
+        }
+        if let Some(bytes) = self.state.lingering() {
+            let lingering =
+                self.lingering.get_or_insert(Lingering { since: now, heard: now, bytes });
+            return lingering.is_over(bytes, now, limits).then_some(CloseOrder::Cut);
+        }
+        if self.is_stalled(now, limits) {
+            return Some(CloseOrder::Cut);
+        }
+        if self.head_is_late(now, limits) {
+            return Some(CloseOrder::Expire);
+        }
+        self.is_idle(now, limits)
+    }
+
+    /// The client does not take its answer.
+    fn is_stalled(&mut self, now: Instant, limits: &HttpLimits) -> bool {
+        if !self.state.blocked() {
+            self.stalled = None;
+            return false;
+        }
+        let written = self.state.written();
+        overdue(self.stalled.get_or_insert((now, written)), now, written, limits.body_timeout)
+    }
+
+    /// The first head of a connection, or one that began, did not come to its end.
+    fn head_is_late(&mut self, now: Instant, limits: &HttpLimits) -> bool {
+        if self.calls == 0 {
+            return now - self.called >= limits.header_timeout;
+        }
+        if self.state.stage() != ReadStage::Head {
+            self.head = None;
+            return false;
+        }
+        now - *self.head.get_or_insert(now) >= limits.header_timeout
+    }
+
+    /// No request began for long. One may still be in flight: so close gently, and cut only when
+    /// the client then takes nothing either. This also ends an HTTP/2 connection that lives on
+    /// pings, on a half-sent head, or on a window that is never opened.
+    fn is_idle(&mut self, now: Instant, limits: &HttpLimits) -> Option<CloseOrder> {
+        if self.calls == 0 || now - self.called < limits.idle_timeout {
+            self.closing = None;
+            return None;
+        }
+        let written = self.state.written();
+        if let Some(closing) = &mut self.closing {
+            overdue(closing, now, written, limits.body_timeout).then_some(CloseOrder::Cut)
+        } else {
+            self.closing = Some((now, written));
+            Some(CloseOrder::Drain)
+        }
+    }
+}
+
+/// Whether the time for some progress is over; where there was some, it begins anew.
+fn overdue(since: &mut (Instant, u64), now: Instant, written: u64, timeout: Duration) -> bool {
+    if now - since.0 < timeout {
+        return false;
+    }
+    let stalled = written.wrapping_sub(since.1) < PROGRESS;
+    *since = (now, written);
+    stalled
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What a connection with this state is ordered, and after how many seconds, when looked at
+    /// each second. `each` is told the second, and changes the state as the client would.
+    fn orders(mut each: impl FnMut(u64, &ConnectionState)) -> Vec<(u64, CloseOrder)> {
+        let state = Arc::new(ConnectionState::default());
+        let start = Instant::now();
+        let mut watched = TimedConnection::new(Arc::clone(&state), start);
+        let mut orders = Vec::new();
+        for second in 0..120 {
+            each(second, &state);
+            let now = start + Duration::from_secs(second);
+            if let Some(order) = watched.judge(now, &HttpLimits::default()) {
+                orders.push((second, order));
+                if order != CloseOrder::Drain {
+                    break;
+                }
+            }
+        }
+        orders
+    }
+
+    #[test]
+    fn g1_a_connection_without_a_request_expires_with_the_header_timeout() {
+        assert_eq!(orders(|_, _| ()), [(5, CloseOrder::Expire)]);
+        let dribbles = |_, state: &ConnectionState| state.set_stage(ReadStage::Head);
+        assert_eq!(orders(dribbles), [(5, CloseOrder::Expire)]);
+    }
+
+    #[test]
+    fn g1_many_that_are_late_at_once_are_ended_a_few_at_a_time() {
+        let mut timeouts = Timeouts::new(HttpLimits::default());
+        let start = Instant::now();
+        let pulses: Vec<_> = (0..ORDERS_AT_ONCE * 5 / 2).map(|_| Arc::default()).collect();
+        for state in &pulses {
+            timeouts.add(Arc::clone(state), start);
+        }
+        let expired = || pulses.iter().filter(|state| state.order() == CloseOrder::Expire).count();
+        assert!(!timeouts.sweep(start + Duration::from_secs(4)));
+        let late = start + Duration::from_secs(5);
+        assert!(timeouts.sweep(late));
+        assert_eq!(expired(), ORDERS_AT_ONCE);
+        // Those that do not end at once keep nobody waiting.
+        assert!(timeouts.sweep(late));
+        assert_eq!(expired(), 2 * ORDERS_AT_ONCE);
+        assert!(!timeouts.sweep(late));
+        assert_eq!(expired(), pulses.len());
+    }
+
+    #[test]
+    fn g1_a_later_head_has_the_header_timeout_from_its_first_byte() {
+        let late = orders(|second, state| match second {
+            0 => state.count_call(),
+            20 => state.set_stage(ReadStage::Head),
+            _ => {}
+        });
+        assert_eq!(late, [(25, CloseOrder::Expire)]);
+    }
+
+    #[test]
+    fn a_connection_that_asks_again_and_again_is_left_alone() {
+        let busy = |_, state: &ConnectionState| {
+            state.count_call();
+            state.set_stage(ReadStage::Head);
+        };
+        assert_eq!(orders(busy), []);
+    }
+
+    #[test]
+    fn an_idle_connection_is_drained_and_then_cut_if_it_stays() {
+        let idle = |second, state: &ConnectionState| {
+            if second == 0 {
+                state.count_call();
+            }
+        };
+        assert_eq!(orders(idle), [(60, CloseOrder::Drain), (70, CloseOrder::Cut)]);
+    }
+
+    #[test]
+    fn a_long_download_outlives_the_idle_timeout() {
+        let taking = |second, state: &ConnectionState| {
+            if second == 0 {
+                state.count_call();
+            }
+            state.set_blocked(true);
+            state.set_written(second * 10_000);
+        };
+        assert_eq!(orders(taking), [(60, CloseOrder::Drain)]);
+    }
+
+    #[test]
+    fn g1_a_client_that_takes_its_answer_a_byte_at_a_time_is_cut() {
+        let dribbling = |second, state: &ConnectionState| {
+            if second == 0 {
+                state.count_call();
+            }
+            state.set_blocked(true);
+            state.set_written(second);
+        };
+        assert_eq!(orders(dribbling), [(10, CloseOrder::Cut)]);
+    }
+
+    #[test]
+    fn a13_a_closing_connection_is_read_from_while_its_client_sends_and_no_longer_than_a_body() {
+        let silent = |second, state: &ConnectionState| {
+            if second == 1 {
+                state.set_lingering(0);
+            }
+        };
+        assert_eq!(orders(silent), [(2, CloseOrder::Cut)]);
+        let stops = |second, state: &ConnectionState| match second {
+            0 => {}
+            second => state.set_lingering(1000 * second.min(5)),
+        };
+        assert_eq!(orders(stops), [(6, CloseOrder::Cut)]);
+        let endless = |second, state: &ConnectionState| {
+            if second > 0 {
+                state.set_lingering(1000 * second);
+            }
+        };
+        assert_eq!(orders(endless), [(11, CloseOrder::Cut)]);
+    }
+}

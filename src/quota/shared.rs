@@ -1,0 +1,396 @@
+//! The quota that all instances share, on Redis. A redirect takes what is held here and never waits
+//! for it; only when nothing is held does it wait for an answer, together with all others that want
+//! the same link. Grants are asked for before they run out, reported while they are used, given back
+//! when nobody uses them.
+//!
+//! Invariants: a link without a limit never comes here; one request a link at a time; nobody waits
+//! once Redis is known to be away.
+
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicI64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use futures_util::StreamExt;
+use futures_util::stream;
+use tokio::sync::{Semaphore, mpsc};
+use tokio::time::{Instant, MissedTickBehavior, interval, sleep, timeout, timeout_at};
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
+
+use crate::clock::{Clock, Timestamp};
+use crate::config::OnOutage;
+use crate::link::{LinkId, Month};
+use crate::peers::{Message, Peers};
+use crate::quota::grant::{GrantCount, GrantReply, GrantRequest};
+use crate::quota::grant_script;
+use crate::quota::reservation::{NextStep, Reservation, Take};
+use crate::redis::{Redis, Script};
+use crate::store::Store;
+
+/// Links that may wait to be asked about.
+const WAITING: usize = 16_384;
+/// Questions at the same time.
+const AT_ONCE: usize = 512;
+/// How long a redirect waits: as many calls as it takes to know that Redis is away.
+const PATIENCE: Duration = Duration::from_millis(400);
+/// How long those who hold the last hits may take to give them back. It happens once at the end of a
+/// link's month.
+const RECALL: Duration = Duration::from_secs(1);
+/// How long a redirect waits for that, or for what the store knows.
+const LONG_PATIENCE: Duration = Duration::from_millis(1_500);
+/// How often is looked whether they did: from here, and then less and less often.
+const RECALL_STEP: Duration = Duration::from_millis(4);
+const RECALL_LONGEST_STEP: Duration = Duration::from_millis(64);
+/// How long a limit is held to be used up when somebody did not give back: they are gone.
+const LOST_MS: i64 = 10_000;
+/// After this long, hits are in the store as a rule: it is twice the time between two writes.
+const WRITTEN_AFTER: Duration = Duration::from_millis(500);
+/// How often reservations are looked after.
+const SWEEP: Duration = Duration::from_millis(500);
+/// What is used is reported this often; so this long a lost counter goes unnoticed.
+const REPORT_MS: i64 = 2_000;
+/// After this long without a hit, what is held is given back.
+const IDLE_MS: i64 = 10_000;
+/// How often reservations that nobody has any more are dropped, in sweeps.
+const DROP_EVERY: u32 = 20;
+/// How long giving everything back at the end may take.
+const LAST: Duration = Duration::from_secs(3);
+
+/// What became of a hit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum HitOutcome {
+    /// It may be served.
+    Granted,
+    /// The limit is used up.
+    Over,
+    /// Nobody can say at this moment.
+    Away,
+}
+
+/// Hits a month, counted by all instances together.
+#[derive(Debug)]
+pub struct SharedQuota {
+    redis: Arc<Redis>,
+    store: Arc<Store>,
+    peers: Arc<Peers>,
+    clock: Clock,
+    on_outage: OnOutage,
+    script: Script,
+    /// Redis's clock minus ours, in milliseconds.
+    offset: AtomicI64,
+    links: Mutex<HashMap<LinkId, Arc<Reservation>>>,
+    active: Mutex<Vec<Arc<Reservation>>>,
+    to_ask: mpsc::Sender<Arc<Reservation>>,
+    waiting: Mutex<Option<mpsc::Receiver<Arc<Reservation>>>>,
+}
+
+impl SharedQuota {
+    /// On `redis`, beside the other instances of `peers`.
+    pub fn new(
+        redis: Arc<Redis>,
+        store: Arc<Store>,
+        peers: Arc<Peers>,
+        clock: Clock,
+        on_outage: OnOutage,
+    ) -> Self {
+        let (to_ask, waiting) = mpsc::channel(WAITING);
+        Self {
+            redis,
+            store,
+            peers,
+            clock,
+            on_outage,
+            script: grant_script::counter(),
+            offset: AtomicI64::new(0),
+            links: Mutex::default(),
+            active: Mutex::default(),
+            to_ask,
+            waiting: Mutex::new(Some(waiting)),
+        }
+    }
+
+    /// What this instance holds of a link, which had `hits` in `month` as far as the store knew.
+    pub fn reservation(&self, link: LinkId, month: Month, hits: u64) -> Arc<Reservation> {
+        let mut links = lock(&self.links);
+        let fresh = || Arc::new(Reservation::new(link, month, hits));
+        Arc::clone(links.entry(link).or_insert_with(fresh))
+    }
+
+    /// What time it is for the one clock that decides on months.
+    pub fn now(&self) -> Timestamp {
+        let offset = self.offset.load(Ordering::Relaxed);
+        Timestamp::from_ms(self.clock.now().as_ms().saturating_add(offset))
+    }
+
+    /// Take a hit under `limit` at once; `None` when one has to ask.
+    pub fn take(&self, link: &Arc<Reservation>, limit: u64) -> Option<HitOutcome> {
+        let now = self.now();
+        if self.on_outage == OnOutage::Closed && self.redis.is_away() {
+            return Some(HitOutcome::Away);
+        }
+        match link.take(Month::of(now), limit, now.as_ms()) {
+            Take::Taken => Some(HitOutcome::Granted),
+            Take::TakenLast => {
+                self.request(link);
+                Some(HitOutcome::Granted)
+            }
+            Take::Over => Some(HitOutcome::Over),
+            Take::Ask => None,
+        }
+    }
+
+    /// The same for whoever takes nothing.
+    pub fn look(&self, link: &Arc<Reservation>, limit: u64) -> Option<HitOutcome> {
+        let now = self.now();
+        let room = link.has_room(Month::of(now), limit, now.as_ms())?;
+        Some(if room { HitOutcome::Granted } else { HitOutcome::Over })
+    }
+
+    /// Ask for hits of a link under `limit`, and take one unless `looks_only`.
+    pub async fn ask(&self, link: &Arc<Reservation>, limit: u64, looks_only: bool) -> HitOutcome {
+        let _waiting = link.wait(limit);
+        let started = Instant::now();
+        loop {
+            let mut done = std::pin::pin!(link.done.notified());
+            done.as_mut().enable();
+            let hit = if looks_only { self.look(link, limit) } else { self.take(link, limit) };
+            if let Some(hit) = hit {
+                return hit;
+            }
+            if self.redis.is_away() {
+                return self.on_outage_answer(link, looks_only);
+            }
+            self.request(link);
+            let worth = link.may_wait_longer.load(Ordering::Acquire);
+            let patience = if worth { LONG_PATIENCE } else { PATIENCE };
+            if timeout_at(started + patience, done).await.is_err() {
+                let worth = worth || link.may_wait_longer.load(Ordering::Acquire);
+                if !worth || started.elapsed() >= LONG_PATIENCE {
+                    return self.on_outage_answer(link, looks_only);
+                }
+            }
+        }
+    }
+
+    /// What to do without an answer.
+    fn on_outage_answer(&self, link: &Arc<Reservation>, looks_only: bool) -> HitOutcome {
+        metrics::counter!("kurz_quota_unanswered_total").increment(1);
+        if self.on_outage != OnOutage::Open {
+            return HitOutcome::Away;
+        }
+        if !looks_only {
+            link.add_debt();
+        }
+        HitOutcome::Granted
+    }
+
+    /// Somebody wants the hits of `link` that are held here and not used.
+    pub fn recall(&self, link: LinkId) {
+        let held = lock(&self.links).get(&link).cloned();
+        if let Some(reservation) = held {
+            reservation.recall();
+            self.request(&reservation);
+        }
+    }
+
+    /// See to it that the link is asked about. Never waits.
+    fn request(&self, link: &Arc<Reservation>) {
+        if self.redis.is_away() || link.busy.swap(true, Ordering::AcqRel) {
+            return;
+        }
+        if self.to_ask.try_send(Arc::clone(link)).is_err() {
+            link.busy.store(false, Ordering::Release);
+        }
+    }
+
+    /// Ask and look after what is held, until `stop`.
+    pub fn start(self: &Arc<Self>, tasks: &TaskTracker, stop: &CancellationToken) {
+        let Some(waiting) = lock(&self.waiting).take() else { return };
+        let asking = Arc::clone(self).ask_all(waiting, tasks.clone());
+        let until = stop.clone();
+        tasks.spawn(async move { until.run_until_cancelled(asking).await });
+        let sweeping = Arc::clone(self).sweep_on();
+        let until = stop.clone();
+        tasks.spawn(async move { until.run_until_cancelled(sweeping).await });
+    }
+
+    async fn ask_all(
+        self: Arc<Self>,
+        mut waiting: mpsc::Receiver<Arc<Reservation>>,
+        tasks: TaskTracker,
+    ) {
+        let room = Arc::new(Semaphore::new(AT_ONCE));
+        while let Some(link) = waiting.recv().await {
+            let Ok(permit) = Arc::clone(&room).acquire_owned().await else { return };
+            let quota = Arc::clone(&self);
+            tasks.spawn(async move {
+                quota.synchronise(&link).await;
+                drop(permit);
+            });
+        }
+    }
+
+    /// Ask about a link until those who wait have what they can get.
+    async fn synchronise(&self, link: &Arc<Reservation>) {
+        if !link.active.swap(true, Ordering::AcqRel) {
+            lock(&self.active).push(Arc::clone(link));
+        }
+        self.exchange(link).await;
+        link.may_wait_longer.store(false, Ordering::Release);
+        link.busy.store(false, Ordering::Release);
+        link.done.notify_waiters();
+        // Somebody may have come after the last answer and before it was said that nobody asks.
+        let recalled = link.is_recalled();
+        if recalled || link.is_wanting(self.now().as_ms()) {
+            self.request(link);
+        }
+    }
+
+    async fn exchange(&self, link: &Arc<Reservation>) {
+        let mut seed = None;
+        let mut recalled_at: Option<Instant> = None;
+        let mut step = RECALL_STEP;
+        loop {
+            let now = self.now();
+            let month = Month::of(now);
+            let request = link.request(month, self.peers.size(), seed, now.as_ms());
+            let Some(reply) = self.send(link, &request).await else {
+                if self.redis.is_away() || link.waiting() == 0 {
+                    return;
+                }
+                continue;
+            };
+            let next = link.settle(&request, &reply, self.now().as_ms());
+            link.done.notify_waiters();
+            match next {
+                NextStep::Done => return,
+                NextStep::Again => {}
+                NextStep::Seed => {
+                    link.may_wait_longer.store(true, Ordering::Release);
+                    seed = Some(self.seed(link, month).await);
+                }
+                NextStep::Contested if link.waiting() == 0 => return,
+                NextStep::Contested => {
+                    let since = *recalled_at.get_or_insert_with(|| {
+                        link.may_wait_longer.store(true, Ordering::Release);
+                        self.peers.publish(Message::Recall(link.link().0));
+                        metrics::counter!("kurz_quota_recalls_total").increment(1);
+                        Instant::now()
+                    });
+                    if since.elapsed() >= RECALL {
+                        link.close(month, self.now().as_ms() + LOST_MS);
+                        return;
+                    }
+                    sleep(step).await;
+                    step = (2 * step).min(RECALL_LONGEST_STEP);
+                }
+            }
+        }
+    }
+
+    /// What the store knows of a link's hits.
+    async fn seed(&self, link: &Reservation, month: Month) -> u64 {
+        if link.unreported(month) > 0 {
+            // There was a counter, and it is lost: the last hits are on their way to the store.
+            sleep(WRITTEN_AFTER).await;
+        }
+        let written = self.store.month_hits(link.link(), month).await;
+        // Without the store, what was known when the link was read has to do.
+        written.unwrap_or_else(|_| link.known(month))
+    }
+
+    /// Put a request to Redis; `None` when there is no answer.
+    async fn send(&self, link: &Reservation, request: &GrantRequest) -> Option<GrantReply> {
+        if self.redis.is_away() {
+            link.unsent(request);
+            return None;
+        }
+        link.sending();
+        let key = format!("links:{}:hits:{}", link.link(), request.month);
+        let args = grant_script::arguments(request, self.peers.instance());
+        let numbers = self.redis.run(&self.script, &key, &args).await.ok()?;
+        let reply = grant_script::read(&numbers)?;
+        let now = match &reply {
+            GrantReply::Counted(GrantCount { now, .. })
+            | GrantReply::NoCounter { now }
+            | GrantReply::OtherMonth { now } => *now,
+        };
+        let offset = now.as_ms() - self.clock.now().as_ms();
+        self.offset.store(offset, Ordering::Relaxed);
+        Some(reply)
+    }
+
+    async fn sweep_on(self: Arc<Self>) {
+        let mut ticks = interval(SWEEP);
+        ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        for round in 0_u32.. {
+            ticks.tick().await;
+            self.sweep();
+            if round % DROP_EVERY == 0 {
+                self.drop_unused();
+            }
+        }
+    }
+
+    /// Report what is used, give back what is not, and look no longer after what is not held.
+    fn sweep(&self) {
+        let at = self.now().as_ms();
+        let mut idle = Vec::new();
+        lock(&self.active).retain(|link| {
+            let status = link.status(at);
+            let is_idle = status.idle_ms >= IDLE_MS && link.waiting() == 0;
+            if is_idle && status.held == 0 && !status.unanswered {
+                link.active.store(false, Ordering::Release);
+                return false;
+            }
+            let is_due = status.held > 0 && status.used && status.silent_ms >= REPORT_MS;
+            if is_idle || is_due {
+                idle.push((Arc::clone(link), is_idle));
+            }
+            true
+        });
+        if self.redis.is_away() {
+            return;
+        }
+        for (link, is_idle) in idle {
+            if is_idle {
+                link.recall();
+            }
+            self.request(&link);
+        }
+    }
+
+    fn drop_unused(&self) {
+        lock(&self.links)
+            .retain(|_, link| Arc::strong_count(link) > 1 || link.active.load(Ordering::Acquire));
+    }
+
+    /// Give everything back that is held, once nobody redirects any more.
+    pub async fn give_back(&self) {
+        let held: Vec<Arc<Reservation>> = lock(&self.active).drain(..).collect();
+        let give = |link: Arc<Reservation>| async move {
+            // Twice when a request was under way, which is asked again first.
+            for _ in 0..2 {
+                link.recall();
+                let now = self.now();
+                let month = Month::of(now);
+                let request = link.request(month, self.peers.size(), None, now.as_ms());
+                let Some(reply) = self.send(&link, &request).await else { return };
+                link.settle(&request, &reply, now.as_ms());
+                if link.status(now.as_ms()).held == 0 {
+                    return;
+                }
+            }
+        };
+        let all = stream::iter(held).for_each_concurrent(AT_ONCE, give);
+        if timeout(LAST, all).await.is_err() {
+            tracing::warn!("not all reserved hits could be given back");
+        }
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    // Whole after every single operation.
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
