@@ -8,7 +8,7 @@
 use std::collections::HashMap;
 
 use crate::account::{Caller, Reach, Refused};
-use crate::app::draft::{Draft, Maker};
+use crate::app::links::draft::{Draft, Maker};
 use crate::app::workspaces::{Entry, main_id};
 use crate::app::{App, AppError, MAIN, ShownLink};
 use crate::cache::Moment;
@@ -366,7 +366,7 @@ impl App {
     }
 
     /// Drop what memory knows about a link, since it changed.
-    pub(super) fn forget(&self, link: &Link) {
+    pub(crate) fn forget(&self, link: &Link) {
         self.forget_address(link.workspace.as_str(), link.code.as_str());
     }
 
@@ -411,7 +411,7 @@ impl App {
 }
 
 /// Who makes links, from who asks.
-pub(super) fn maker<'a>(caller: &Caller, entry: &'a Entry) -> Maker<'a> {
+pub(crate) fn maker<'a>(caller: &Caller, entry: &'a Entry) -> Maker<'a> {
     Maker {
         workspace: &entry.workspace,
         exists: entry.exists,

@@ -27,7 +27,7 @@ const TOUCH_EVERY: Duration = Duration::from_mins(1);
 
 /// Users and keys that were asked for a moment ago.
 #[derive(Debug)]
-pub(super) struct Known {
+pub(crate) struct Known {
     users: Cache<Email, (Instant, User)>,
     keys: Cache<[u8; 32], (Instant, ApiKey, User)>,
     /// The turns of those who are out of credentials.
@@ -42,13 +42,13 @@ impl Default for Known {
 
 impl Known {
     /// Drop what is known about a user: it changed.
-    pub(super) fn forget(&self, email: &Email) {
+    pub(crate) fn forget(&self, email: &Email) {
         self.users.remove(email);
         self.keys.retain(|_, (_, _, user)| user.email != *email);
     }
 
     /// Drop what is known about a key.
-    pub(super) fn forget_key(&self, hash: &[u8]) {
+    pub(crate) fn forget_key(&self, hash: &[u8]) {
         self.keys.retain(|known, _| known != hash);
     }
 }
@@ -115,7 +115,7 @@ impl App {
 
     /// What the store has for a credential. Who is out of them waits for their turn, unless this one
     /// was good lately.
-    pub(super) async fn look_up<T>(
+    pub(crate) async fn look_up<T>(
         &self,
         find: impl Future<Output = Result<Option<T>, store::Error>>,
         was_good: bool,
@@ -129,7 +129,7 @@ impl App {
     }
 
     /// What somebody at `client` is told whose credential is nobody's.
-    pub(super) fn bad_credential(&self, client: IpAddr) -> AppError {
+    pub(crate) fn bad_credential(&self, client: IpAddr) -> AppError {
         match self.parts.limits.bad_credential(client, self.parts.clock.steady()) {
             Ok(()) => AppError::InvalidToken,
             Err(limited) => limited.into(),
@@ -148,7 +148,7 @@ impl App {
         Ok(())
     }
 
-    pub(super) fn identity(&self, user: User, scopes: Scopes, credential: Credential) -> Identity {
+    pub(crate) fn identity(&self, user: User, scopes: Scopes, credential: Credential) -> Identity {
         Identity {
             id: user.id,
             // An open server lets everybody do everything, those with an account too.

@@ -14,7 +14,7 @@ impl App {
     }
 
     /// The canonical form of a URL that may be a target.
-    pub(super) fn check_target(&self, url: &str) -> Result<Canonical, FieldError> {
+    pub(crate) fn check_target(&self, url: &str) -> Result<Canonical, FieldError> {
         let refused = |code, detail: String| FieldError::new("original_url", code, detail);
         let canonical =
             canonicalise(url).map_err(|error| refused(error.code(), error.to_string()))?;

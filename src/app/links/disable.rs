@@ -31,7 +31,7 @@ impl App {
     }
 
     /// The same for a link that was found.
-    pub(super) async fn disable(
+    pub(crate) async fn disable(
         &self,
         caller: &Caller,
         link: &Link,
@@ -77,7 +77,7 @@ impl App {
     }
 
     /// Disable, or let go, all links that somebody made in `main` and in the workspaces they are in.
-    pub(super) async fn set_links_disabled(
+    pub(crate) async fn set_links_disabled(
         &self,
         caller: &Caller,
         user: UserId,
@@ -109,7 +109,7 @@ impl App {
 }
 
 /// A reason that an administrator can give.
-pub(super) fn read_reason(text: &str) -> Result<Reason, FieldError> {
+pub(crate) fn read_reason(text: &str) -> Result<Reason, FieldError> {
     let reason = text.parse().ok().filter(|reason| Reason::CHOICES.contains(reason));
     reason.ok_or_else(|| {
         let detail = "reason is abuse, malware, phishing, legal or other";
@@ -118,7 +118,7 @@ pub(super) fn read_reason(text: &str) -> Result<Reason, FieldError> {
 }
 
 /// Words beside a reason.
-pub(super) fn read_note(note: Option<&str>) -> Result<Option<String>, FieldError> {
+pub(crate) fn read_note(note: Option<&str>) -> Result<Option<String>, FieldError> {
     let note = note.unwrap_or_default().trim();
     if note.chars().count() > MOST_NOTE || note.chars().any(|c| c.is_control() && c != '\n') {
         let detail = format!("note is at most {MOST_NOTE} characters, without control characters");

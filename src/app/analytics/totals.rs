@@ -26,7 +26,7 @@ pub struct Stats {
 
 /// The last count of live links, and until when it is good.
 #[derive(Debug, Default)]
-pub(super) struct Cached(Mutex<Option<(i64, Instant)>>);
+pub(crate) struct Cached(Mutex<Option<(i64, Instant)>>);
 
 impl App {
     /// The totals.

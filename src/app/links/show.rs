@@ -1,7 +1,7 @@
 //! A link as people see it: with its address, its state and the limit that holds for it.
 
 use crate::account::{Act, Caller, access};
-use crate::app::address::short_url;
+use crate::app::links::short_url::short_url;
 use crate::app::{App, AppError, Missing};
 use crate::code::{Canonical, Code, WorkspaceId, canonicalise};
 use crate::link::{Link, LinkId, Reason, Status, idn};
@@ -28,7 +28,7 @@ pub struct ShownLink {
 
 impl App {
     /// A link that exists, deleted ones included.
-    pub(super) async fn find_link(
+    pub(crate) async fn find_link(
         &self,
         workspace: &WorkspaceId,
         code: &str,
@@ -40,7 +40,7 @@ impl App {
     }
 
     /// A link that the caller may do `act` with, and its workspace.
-    pub(super) async fn reach_link(
+    pub(crate) async fn reach_link(
         &self,
         caller: &Caller,
         workspace: &WorkspaceId,
@@ -77,7 +77,7 @@ impl App {
     }
 
     /// A link as it is now, for somebody who may see it.
-    pub(super) async fn look_again(
+    pub(crate) async fn look_again(
         &self,
         workspace: &Workspace,
         code: &str,
@@ -115,7 +115,7 @@ impl App {
     }
 
     /// What follows from links of one workspace.
-    pub(super) fn show(&self, workspace: &Workspace, links: Vec<Link>) -> Vec<ShownLink> {
+    pub(crate) fn show(&self, workspace: &Workspace, links: Vec<Link>) -> Vec<ShownLink> {
         let hosts = self.parts.hosts.of_workspace(&workspace.id);
         let now = self.parts.clock.now();
         let default_limit = i64::try_from(self.parts.policy.hit_limit).unwrap_or(i64::MAX);

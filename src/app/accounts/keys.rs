@@ -2,7 +2,7 @@
 //! make keys would outlive its own end.
 
 use crate::account::{Caller, KeyId, Scope, Scopes, access};
-use crate::app::people::{self, FreshKey, NewKey};
+use crate::app::accounts::{self, FreshKey, NewKey};
 use crate::app::{Actor, App, AppError, FieldError};
 use crate::clock::Timestamp;
 use crate::store::ApiKey;
@@ -28,7 +28,7 @@ impl App {
         request: &KeyRequest,
     ) -> Result<FreshKey, AppError> {
         let id = access::signed_in(caller)?.id;
-        let name = people::read_name(&request.name)?;
+        let name = accounts::read_name(&request.name)?;
         let scopes: Result<Scopes, ()> = request.scopes.iter().map(|text| text.parse()).collect();
         let scopes = scopes.map_err(|()| {
             let detail = "scopes are read, create and manage";
@@ -44,19 +44,19 @@ impl App {
             }
         };
         let new = NewKey { name, scopes, workspace, expires_at: request.expires_at };
-        self.people.add_key(id, new, &Actor::of(caller)).await
+        self.accounts.add_key(id, new, &Actor::of(caller)).await
     }
 
     /// The caller's keys, oldest first.
     pub async fn list_keys(&self, caller: &Caller) -> Result<Vec<ApiKey>, AppError> {
         let id = access::to_whole_account(caller, Scope::Read)?.id;
-        self.people.list_keys(id).await
+        self.accounts.list_keys(id).await
     }
 
     /// Take a key back. It is no good from then on.
     pub async fn revoke_key(&self, caller: &Caller, key: KeyId) -> Result<(), AppError> {
         let id = access::to_whole_account(caller, Scope::Manage)?.id;
-        let hash = self.people.revoke_key(id, key, &Actor::of(caller)).await?;
+        let hash = self.accounts.revoke_key(id, key, &Actor::of(caller)).await?;
         self.known.forget_key(&hash);
         Ok(())
     }

@@ -8,7 +8,7 @@ use crate::code::{WorkspaceId, canonicalise};
 use crate::link::LinkId;
 use crate::store::{NewReport, Report, ReportBounds, Subject};
 
-use super::disable::read_reason;
+use crate::app::links::disable::read_reason;
 
 /// Longest text of a report, in characters.
 pub const MOST_WORDS: usize = 1000;
@@ -153,7 +153,7 @@ impl App {
         Ok(self.parts.store.insert_change(&change).await?)
     }
 
-    pub(super) async fn settle_reports(&self, link: LinkId) -> Result<usize, AppError> {
+    pub(crate) async fn settle_reports(&self, link: LinkId) -> Result<usize, AppError> {
         Ok(self.parts.store.settle_reports(link).await?)
     }
 }

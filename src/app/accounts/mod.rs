@@ -1,12 +1,18 @@
 //! Accounts, for whoever may see to them: the API on behalf of a person, the command line on behalf
 //! of the operator. Knows nothing of links, so that the command line can do without the rest.
 
+pub(crate) mod identity;
+pub(crate) mod keys;
+pub(crate) mod login;
+pub(crate) mod passwords;
+pub(crate) mod sessions;
+
 use std::sync::Arc;
 use std::time::Duration;
 
 use crate::account::password::Password;
 use crate::account::{Email, KeyId, Scopes, UserId, claim, key, user};
-use crate::app::passwords::Passwords;
+use crate::app::accounts::passwords::Passwords;
 use crate::app::{Actor, AppError, ChangeDetail, FieldError, Missing};
 use crate::clock::{Clock, Timestamp};
 use crate::code::WorkspaceId;
@@ -22,7 +28,7 @@ const PAGE: i64 = 500;
 
 /// The accounts of a store.
 #[derive(Clone, Debug)]
-pub struct People {
+pub struct Accounts {
     /// Where they are kept.
     pub store: Arc<Store>,
     /// What time it is.
@@ -91,7 +97,7 @@ pub fn read_password(field: &'static str, text: &str) -> Result<Password, FieldE
     Password::parse(text).map_err(|error| FieldError::new(field, error.code(), error))
 }
 
-impl People {
+impl Accounts {
     /// Make an account.
     pub async fn add(&self, new: NewUser, actor: &Actor) -> Result<User, AppError> {
         // An invitation that cannot be one finds none.

@@ -26,7 +26,7 @@ const AGENT_CHARS: usize = 200;
 
 /// Sessions that were asked for a moment ago.
 #[derive(Debug)]
-pub(super) struct KnownSessions(Cache<[u8; 32], (Instant, BrowserSession, User)>);
+pub(crate) struct KnownSessions(Cache<[u8; 32], (Instant, BrowserSession, User)>);
 
 impl Default for KnownSessions {
     fn default() -> Self {
@@ -137,7 +137,7 @@ impl App {
     }
 
     /// Drop what is known of somebody's sessions: their account changed.
-    pub(super) fn forget_sessions(&self) {
+    pub(crate) fn forget_sessions(&self) {
         self.sessions.0.clear();
     }
 }

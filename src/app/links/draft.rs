@@ -1,7 +1,7 @@
 //! A link on its way into the store: what was asked for, checked, and the code that it tries next.
 
 use crate::account::{Refused, UserId, claim};
-use crate::app::create::LinkRequest;
+use crate::app::links::create::LinkRequest;
 use crate::app::{App, AppError, FieldError};
 use crate::clock::Timestamp;
 use crate::code::offensive::is_offensive;
@@ -11,19 +11,19 @@ use crate::store::{NewLink, Placed, Workspace};
 
 /// Who makes links, and where.
 #[derive(Debug)]
-pub(super) struct Maker<'a> {
+pub(crate) struct Maker<'a> {
     /// Where.
-    pub(super) workspace: &'a Workspace,
+    pub(crate) workspace: &'a Workspace,
     /// Whether the workspace is stored, or comes into being with its first link.
-    pub(super) exists: bool,
+    pub(crate) exists: bool,
     /// Whose they are to be.
-    pub(super) owner: Option<UserId>,
+    pub(crate) owner: Option<UserId>,
     /// Whether they are made without an account on a server that has them.
-    pub(super) is_nobody: bool,
+    pub(crate) is_nobody: bool,
     /// Whether all links of the workspace are everybody's who may make one there.
-    pub(super) is_shared: bool,
+    pub(crate) is_shared: bool,
     /// With what and from where.
-    pub(super) made: Made,
+    pub(crate) made: Made,
 }
 
 impl Maker<'_> {
@@ -44,7 +44,7 @@ impl Maker<'_> {
 
 /// A checked request.
 #[derive(Clone, Debug)]
-pub(super) struct Draft {
+pub(crate) struct Draft {
     canonical: Canonical,
     /// Which of its codes it tries.
     attempt: u32,
@@ -53,15 +53,15 @@ pub(super) struct Draft {
     /// Whether all links of the workspace are everybody's who may make one there.
     is_shared: bool,
     /// What opens the link to a claim, if it is nobody's.
-    pub(super) claim_token: Option<String>,
+    pub(crate) claim_token: Option<String>,
     /// What would be stored.
-    pub(super) link: NewLink,
+    pub(crate) link: NewLink,
 }
 
 impl Draft {
     /// Check a request; nothing is stored if anything in it is wrong. Unless it is custom, its
     /// code comes from [`Draft::next_code`].
-    pub(super) fn check(
+    pub(crate) fn check(
         app: &App,
         maker: &Maker<'_>,
         request: &LinkRequest,
@@ -140,7 +140,7 @@ impl Draft {
     }
 
     /// Choose the first code, or after a clash the next one.
-    pub(super) async fn next_code(&mut self, app: &App, clashed: bool) -> Result<(), AppError> {
+    pub(crate) async fn next_code(&mut self, app: &App, clashed: bool) -> Result<(), AppError> {
         loop {
             let most = match self.link.strategy {
                 Strategy::Custom if clashed => return Err(AppError::CodeTaken),
@@ -175,7 +175,7 @@ impl Draft {
 
     /// The code that the draft's link has, if it has one already: where that follows from what is
     /// asked for. A deterministic link may have a later one; then the store knows.
-    pub(super) fn foreseen_code(&mut self, app: &App) -> Option<&Code> {
+    pub(crate) fn foreseen_code(&mut self, app: &App) -> Option<&Code> {
         match self.link.strategy {
             Strategy::Custom => Some(&self.link.code),
             Strategy::Deterministic => {
@@ -188,7 +188,7 @@ impl Draft {
     }
 
     /// Whether `link`, which has the draft's code and is alive, is what the draft asks for.
-    pub(super) fn is_repeat_of(&self, link: &Link) -> bool {
+    pub(crate) fn is_repeat_of(&self, link: &Link) -> bool {
         // A chosen code may be a deterministic link's, and the other way round: what the URL's own
         // deterministic link is then, the store knows.
         let own = self.link.strategy == Strategy::Custom || link.strategy == self.link.strategy;
@@ -196,14 +196,14 @@ impl Draft {
     }
 
     /// What is known about a clash: which code, on which attempt.
-    pub(super) fn attempt(&self) -> u32 {
+    pub(crate) fn attempt(&self) -> u32 {
         self.attempt
     }
 
     /// Whether the link of this URL, under the code this draft asks for, is what the draft would
     /// become. A chosen code leads to one fragment; a deterministic one does not know of any; the
     /// others are new each time.
-    pub(super) fn would_be(&self, canonical_hash: &[u8; 32], target: &str) -> bool {
+    pub(crate) fn would_be(&self, canonical_hash: &[u8; 32], target: &str) -> bool {
         self.link.canonical_hash == *canonical_hash
             && match self.link.strategy {
                 Strategy::Deterministic => true,
@@ -215,13 +215,13 @@ impl Draft {
     /// Whether `link` may be given to the maker of this draft, or brought back for them. In a
     /// workspace where everybody has their own links, nobody gets or revives another's; a
     /// tombstone is nobody's.
-    pub(super) fn may_have(&self, link: &Link) -> bool {
+    pub(crate) fn may_have(&self, link: &Link) -> bool {
         let own = link.owner.is_some() && link.owner == self.link.owner;
         self.is_shared || own || link.purged_at.is_some()
     }
 
     /// The link, once it is stored. One that came back goes on with its counts.
-    pub(super) fn stored(&self, placed: Placed) -> Link {
+    pub(crate) fn stored(&self, placed: Placed) -> Link {
         let new = &self.link;
         let dead = self.dead.as_ref();
         Link {
@@ -258,7 +258,7 @@ impl Draft {
     }
 
     /// Become the dead link of the same URL again, at `now`: it may have died only just.
-    pub(super) fn revive(&mut self, dead: Link, now: Timestamp) {
+    pub(crate) fn revive(&mut self, dead: Link, now: Timestamp) {
         self.link.id = dead.id;
         self.link.code = dead.code.clone();
         self.link.created_at = now;
@@ -267,7 +267,7 @@ impl Draft {
     }
 
     /// The code, as a key to compare with.
-    pub(super) fn code(&self) -> &Code {
+    pub(crate) fn code(&self) -> &Code {
         &self.link.code
     }
 }
@@ -293,26 +293,26 @@ fn check_anonymous_end(
     Ok(asked.or(Some(end)))
 }
 
-pub(super) fn check_title(title: Option<&str>) -> Result<Option<String>, FieldError> {
+pub(crate) fn check_title(title: Option<&str>) -> Result<Option<String>, FieldError> {
     limits::title(title.unwrap_or_default())
         .map_err(|error| FieldError::new("title", error.code(), error))
 }
 
-pub(super) fn check_tags(tags: &[String]) -> Result<Vec<String>, FieldError> {
+pub(crate) fn check_tags(tags: &[String]) -> Result<Vec<String>, FieldError> {
     limits::tags(tags).map_err(|error| FieldError::new("tags", error.code(), error))
 }
 
-pub(super) fn check_hit_limit(limit: Option<i64>) -> Result<Option<i64>, FieldError> {
+pub(crate) fn check_hit_limit(limit: Option<i64>) -> Result<Option<i64>, FieldError> {
     let checked = limit.map(limits::hit_limit).transpose();
     checked.map_err(|error| FieldError::new("hit_limit", error.code(), error))
 }
 
-pub(super) fn check_status(status: Option<u16>) -> Result<u16, FieldError> {
+pub(crate) fn check_status(status: Option<u16>) -> Result<u16, FieldError> {
     limits::redirect_status(status.unwrap_or(302))
         .map_err(|error| FieldError::new("redirect_status", error.code(), error))
 }
 
-pub(super) fn check_expiry(
+pub(crate) fn check_expiry(
     expires_at: Option<Timestamp>,
     now: Timestamp,
 ) -> Result<Option<Timestamp>, FieldError> {
@@ -325,7 +325,7 @@ pub(super) fn check_expiry(
 
 /// The target as it was sent. Only NUL, which PostgreSQL cannot hold and which can stand nowhere
 /// but around the URL, is taken off, with the space beside it.
-pub(super) fn kept_target(url: &str) -> String {
+pub(crate) fn kept_target(url: &str) -> String {
     let kept = if url.contains('\0') { url.trim_matches(|c: char| c <= ' ') } else { url };
     kept.to_owned()
 }

@@ -19,37 +19,37 @@ const FRESH: Duration = Duration::from_secs(1);
 const MOST: usize = 10_000;
 
 #[derive(Debug)]
-pub(super) struct Seats {
+pub(crate) struct MembershipCache {
     workspaces: Cache<WorkspaceId, Workspace>,
     roles: Cache<(WorkspaceId, UserId), (Instant, Role)>,
     /// How often anything was forgotten. Held by whoever keeps or forgets: both are rare.
     forgotten: Mutex<u64>,
 }
 
-impl Default for Seats {
+impl Default for MembershipCache {
     fn default() -> Self {
         let (workspaces, roles) = (Cache::new(MOST), Cache::new(MOST));
         Self { workspaces, roles, forgotten: Mutex::default() }
     }
 }
 
-impl Seats {
+impl MembershipCache {
     /// Now: to be taken before the store is read.
-    pub(super) fn moment(&self) -> u64 {
+    pub(crate) fn moment(&self) -> u64 {
         *self.forgotten.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    pub(super) fn workspace(&self, id: &WorkspaceId) -> Option<Workspace> {
+    pub(crate) fn workspace(&self, id: &WorkspaceId) -> Option<Workspace> {
         self.workspaces.get(id)
     }
 
     /// The role of a member, if it was read within the last second.
-    pub(super) fn role(&self, id: &WorkspaceId, user: UserId) -> Option<Role> {
+    pub(crate) fn role(&self, id: &WorkspaceId, user: UserId) -> Option<Role> {
         let (read, role) = self.roles.get(&(id.clone(), user))?;
         (read.elapsed() < FRESH).then_some(role)
     }
 
-    pub(super) fn keep_workspace(&self, moment: u64, workspace: &Workspace) {
+    pub(crate) fn keep_workspace(&self, moment: u64, workspace: &Workspace) {
         if self.workspaces.peek(&workspace.id).as_ref() != Some(workspace) {
             self.unless_forgotten(moment, || {
                 self.workspaces.insert(workspace.id.clone(), workspace.clone());
@@ -57,14 +57,14 @@ impl Seats {
         }
     }
 
-    pub(super) fn keep_role(&self, moment: u64, id: &WorkspaceId, user: UserId, role: Role) {
+    pub(crate) fn keep_role(&self, moment: u64, id: &WorkspaceId, user: UserId, role: Role) {
         self.unless_forgotten(moment, || {
             self.roles.insert((id.clone(), user), (Instant::now(), role));
         });
     }
 
     /// Drop what is known about a workspace and its members: it changed.
-    pub(super) fn forget(&self, id: &WorkspaceId) {
+    pub(crate) fn forget(&self, id: &WorkspaceId) {
         let mut forgotten = self.forgotten.lock().unwrap_or_else(PoisonError::into_inner);
         *forgotten += 1;
         self.workspaces.remove(id);
@@ -72,7 +72,7 @@ impl Seats {
     }
 
     /// Drop everything: anything may have changed.
-    pub(super) fn clear(&self) {
+    pub(crate) fn clear(&self) {
         let mut forgotten = self.forgotten.lock().unwrap_or_else(PoisonError::into_inner);
         *forgotten += 1;
         self.workspaces.clear();

@@ -117,7 +117,7 @@ impl App {
 }
 
 /// How many in a page.
-pub(super) fn page_size(limit: Option<i64>) -> Result<i64, FieldError> {
+pub(crate) fn page_size(limit: Option<i64>) -> Result<i64, FieldError> {
     let limit = limit.unwrap_or(PAGE);
     if (1..=MOST).contains(&limit) {
         return Ok(limit);

@@ -1,7 +1,7 @@
 //! Members of workspaces: who is in, and with which role.
 
 use crate::account::{Act, Caller, Email, Role, UserId};
-use crate::app::list::page_size;
+use crate::app::links::list::page_size;
 use crate::app::{App, AppError, ChangeDetail, FieldError, MAIN, Missing};
 use crate::code::WorkspaceId;
 use crate::store::{Member, NewChange, Subject};

@@ -5,7 +5,7 @@ use crate::link::Link;
 
 /// The shortest address of a link whose workspace has the hosts `hosts`. Of two equally short
 /// ones, the workspace's own host wins.
-pub(super) fn short_url(public: &PublicUrl, link: &Link, hosts: &[String]) -> String {
+pub(crate) fn short_url(public: &PublicUrl, link: &Link, hosts: &[String]) -> String {
     let code = link.code.as_str();
     let own = hosts.iter().map(|host| format!("{}/{code}", public.at_host(host)));
     let bare = link.main_since.map(|_| format!("{public}/{code}"));

@@ -1,5 +1,8 @@
 //! What an administrator of the server sees: the people, the jobs, and how this instance is.
 
+pub(crate) mod audit;
+pub(crate) mod reports;
+
 use crate::account::{Caller, Email, Scope, access};
 use crate::app::{Actor, App, AppError, Missing, Stats};
 use crate::clock::{Stopwatch, Timestamp};
@@ -64,7 +67,7 @@ pub struct Operation {
 
 impl App {
     /// Whether `caller` administers the server. To others it is not there.
-    pub(super) fn administers(caller: &Caller) -> Result<(), AppError> {
+    pub(crate) fn administers(caller: &Caller) -> Result<(), AppError> {
         if caller.is_open() {
             return Ok(());
         }
@@ -142,11 +145,11 @@ impl App {
     ) -> Result<(), AppError> {
         Self::administers(caller)?;
         let email = Email::parse(email).map_err(|_| AppError::NotFound(Missing::User))?;
-        let user = self.people.find(&email).await?;
+        let user = self.accounts.find(&email).await?;
         if user.admin_at.is_some() {
             return Err(AppError::NotFound(Missing::User));
         }
-        self.people.set_disabled(&email, disabled, &Actor::of(caller)).await?;
+        self.accounts.set_disabled(&email, disabled, &Actor::of(caller)).await?;
         self.known.forget(&email);
         self.forget_sessions();
         if with_links {

@@ -19,17 +19,17 @@ type Who = (Option<UserId>, Option<KeyId>);
 
 /// Targets that callers changed lately: since when, and how many.
 #[derive(Debug)]
-pub(super) struct Alarm(Cache<Who, (Instant, u32)>);
+pub(crate) struct RetargetAlarm(Cache<Who, (Instant, u32)>);
 
-impl Default for Alarm {
+impl Default for RetargetAlarm {
     fn default() -> Self {
         Self(Cache::new(MOST))
     }
 }
 
-impl Alarm {
+impl RetargetAlarm {
     /// `caller` led a link elsewhere.
-    pub(super) fn retargeted(&self, caller: &Caller) {
+    pub(crate) fn retargeted(&self, caller: &Caller) {
         if self.count((caller.owner(), caller.key()), Instant::now()) == MANY + 1 {
             metrics::counter!("kurz_mass_edits_total").increment(1);
             tracing::warn!(
@@ -57,7 +57,7 @@ mod tests {
 
     #[test]
     fn a16_each_caller_is_counted_for_a_minute_at_a_time() {
-        let alarm = Alarm::default();
+        let alarm = RetargetAlarm::default();
         let start = Instant::now();
         let (ada, eve) = ((Some(UserId(1)), None), (Some(UserId(2)), Some(KeyId(1))));
         for expected in 1..=MANY + 5 {

@@ -9,7 +9,7 @@ use std::net::IpAddr;
 use crate::account::password::Password;
 use crate::account::token::Token;
 use crate::account::{Caller, Email, Scope, UserId, access};
-use crate::app::people::{self, NewUser};
+use crate::app::accounts::{self, NewUser};
 use crate::app::{Actor, App, AppError, ChangeDetail, FieldError, Signup};
 use crate::clock::Timestamp;
 use crate::store::{Subject, User};
@@ -83,16 +83,16 @@ impl App {
             Signup::Open | Signup::Invite => registration.invite.clone(),
         };
         let mut errors: Vec<FieldError> = Vec::new();
-        let email = people::read_email(&registration.email).map_err(|e| errors.push(e));
-        let name = people::read_name(&registration.name).map_err(|e| errors.push(e));
+        let email = accounts::read_email(&registration.email).map_err(|e| errors.push(e));
+        let name = accounts::read_name(&registration.name).map_err(|e| errors.push(e));
         let password =
-            people::read_password("password", &registration.password).map_err(|e| errors.push(e));
+            accounts::read_password("password", &registration.password).map_err(|e| errors.push(e));
         let (Ok(email), Ok(name), Ok(password)) = (email, name, password) else {
             return Err(AppError::Invalid(errors));
         };
         let new = NewUser { email, name, password, is_admin: false, invite };
         let actor = Actor::of(&Caller::ANONYMOUS.at(client));
-        let user = self.try_sign_up(client, self.people.add(new, &actor)).await?;
+        let user = self.try_sign_up(client, self.accounts.add(new, &actor)).await?;
         Ok(self.session(user))
     }
 
@@ -112,7 +112,7 @@ impl App {
             let Some((email, password)) = parsed else { return Ok(false) };
             let user = self.parts.store.find_user(&email).await?;
             let hash = user.as_ref().map(|user| user.password_hash.as_str());
-            let matches = self.people.passwords.matches(password, hash).await?;
+            let matches = self.accounts.passwords.matches(password, hash).await?;
             found = user.filter(|user| matches && user.disabled_at.is_none());
             Ok(found.is_some())
         };
@@ -143,9 +143,9 @@ impl App {
         current: &str,
         new: &str,
     ) -> Result<Session, AppError> {
-        let new = people::read_password("new_password", new)?;
+        let new = accounts::read_password("new_password", new)?;
         let mut user = self.confirm(caller, current).await?;
-        user.token_version = self.people.set_password(user.id, new, &Actor::of(caller)).await?;
+        user.token_version = self.accounts.set_password(user.id, new, &Actor::of(caller)).await?;
         self.known.forget(&user.email);
         self.forget_sessions();
         Ok(self.session(user))
@@ -179,7 +179,7 @@ impl App {
         let user = self.parts.store.find_user(&identity.email).await?;
         let user = user.ok_or(AppError::InvalidToken)?;
         let Ok(password) = Password::parse(password) else { return Err(AppError::WrongPassword) };
-        let check = self.people.passwords.matches(password, Some(&user.password_hash));
+        let check = self.accounts.passwords.matches(password, Some(&user.password_hash));
         if self.try_password(user.email.as_str(), caller.client, check).await? {
             Ok(user)
         } else {

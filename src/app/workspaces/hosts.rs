@@ -78,7 +78,7 @@ impl App {
     }
 
     /// Read the hosts again, here and on the other instances.
-    pub(super) async fn hosts_changed(&self) -> Result<(), AppError> {
+    pub(crate) async fn hosts_changed(&self) -> Result<(), AppError> {
         self.parts.fleet.say(Message::Hosts);
         Ok(self.parts.hosts.reload(&self.parts.store).await?)
     }

@@ -1,7 +1,7 @@
 //! Changing links: edit, delete, restore.
 
 use crate::account::{Act, Caller};
-use crate::app::draft::{
+use crate::app::links::draft::{
     check_expiry, check_hit_limit, check_status, check_tags, check_title, kept_target,
 };
 use crate::app::{App, AppError, Change, ChangeDetail, FieldError, Missing, ShownLink};
@@ -57,7 +57,7 @@ impl App {
             if self.parts.store.edit_link(&link, &edit, now, &change).await? {
                 self.forget(&link);
                 if is_retargeted {
-                    self.alarm.retargeted(caller);
+                    self.retarget_alarm.retargeted(caller);
                 }
                 return self.look_again(&workspace, code).await;
             }

@@ -1,7 +1,11 @@
 //! Workspaces: make, change, remove; and the one that every store has.
 
+mod hosts;
+pub(crate) mod members;
+pub(crate) mod membership_cache;
+
 use crate::account::{Act, Caller, Reach, Role, Scope, access};
-use crate::app::list::page_size;
+use crate::app::links::list::page_size;
 use crate::app::{App, AppError, Change, ChangeDetail, FieldError, Missing};
 use crate::code::WorkspaceId;
 use crate::link::{Strategy, limits};
@@ -50,16 +54,16 @@ pub struct WorkspacePage {
 
 /// A workspace that a caller may make links in.
 #[derive(Debug)]
-pub(super) struct Entry {
+pub(crate) struct Entry {
     /// The workspace.
-    pub(super) workspace: Workspace,
+    pub(crate) workspace: Workspace,
     /// Whether it is stored, or comes into being with its first link.
-    pub(super) exists: bool,
+    pub(crate) exists: bool,
     /// How far the caller may go there.
-    pub(super) reach: Reach,
+    pub(crate) reach: Reach,
 }
 
-pub(super) fn main_id() -> WorkspaceId {
+pub(crate) fn main_id() -> WorkspaceId {
     WorkspaceId::parse(MAIN).expect("`main` is a workspace id")
 }
 
@@ -73,7 +77,7 @@ impl App {
     }
 
     /// Go into a workspace to do `act`: the workspace, and how far the caller may go there.
-    pub(super) async fn enter(
+    pub(crate) async fn enter(
         &self,
         caller: &Caller,
         id: &WorkspaceId,
@@ -85,16 +89,16 @@ impl App {
 
     /// Go into a workspace to make links. On an open server one that does not exist comes into
     /// being with its first link, and not before.
-    pub(super) async fn enter_to_create(
+    pub(crate) async fn enter_to_create(
         &self,
         caller: &Caller,
         id: &WorkspaceId,
     ) -> Result<Entry, AppError> {
         let reach = self.reach(caller, id, Act::CreateLinks).await?;
-        let moment = self.seats.moment();
+        let moment = self.memberships.moment();
         match self.parts.store.find_workspace(id).await? {
             Some(workspace) => {
-                self.seats.keep_workspace(moment, &workspace);
+                self.memberships.keep_workspace(moment, &workspace);
                 Ok(Entry { workspace, exists: true, reach })
             }
             None if self.parts.policy.open => {
@@ -112,7 +116,7 @@ impl App {
     }
 
     /// The role of the caller in a workspace; where `lately` will do, the one of a moment ago.
-    pub(super) async fn role(
+    pub(crate) async fn role(
         &self,
         caller: &Caller,
         id: &WorkspaceId,
@@ -121,14 +125,14 @@ impl App {
         let Some(identity) = caller.identity().filter(|_| id.as_str() != MAIN) else {
             return Ok(None);
         };
-        let known = self.seats.role(id, identity.id).filter(|_| lately);
+        let known = self.memberships.role(id, identity.id).filter(|_| lately);
         if known.is_some() {
             return Ok(known);
         }
-        let moment = self.seats.moment();
+        let moment = self.memberships.moment();
         let role = self.parts.store.find_role(id, identity.id).await?;
         if let Some(role) = role {
-            self.seats.keep_role(moment, id, identity.id, role);
+            self.memberships.keep_role(moment, id, identity.id, role);
         }
         Ok(role)
     }
@@ -174,13 +178,13 @@ impl App {
     }
 
     /// A workspace that exists.
-    pub(super) async fn workspace(&self, id: &WorkspaceId) -> Result<Workspace, AppError> {
+    pub(crate) async fn workspace(&self, id: &WorkspaceId) -> Result<Workspace, AppError> {
         let found = self.parts.store.find_workspace(id).await?;
         found.ok_or(AppError::NotFound(Missing::Workspace))
     }
 
     /// A workspace, made if it does not exist: the way of open servers.
-    pub(super) async fn ensure_workspace(&self, id: &WorkspaceId) -> Result<Workspace, AppError> {
+    pub(crate) async fn ensure_workspace(&self, id: &WorkspaceId) -> Result<Workspace, AppError> {
         if let Some(found) = self.parts.store.find_workspace(id).await? {
             return Ok(found);
         }
@@ -299,7 +303,7 @@ impl App {
         ShownWorkspace { hosts: self.parts.hosts.of_workspace(&workspace.id), workspace }
     }
 
-    pub(super) fn fresh_workspace(&self, id: WorkspaceId) -> Workspace {
+    pub(crate) fn fresh_workspace(&self, id: WorkspaceId) -> Workspace {
         let strategy = if id.as_str() == MAIN { Strategy::Random } else { Strategy::Deterministic };
         let now = self.parts.clock.now();
         Workspace { id, strategy, hit_limit: None, created_at: now, updated_at: now }

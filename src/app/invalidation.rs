@@ -27,7 +27,7 @@ impl App {
 
     /// Drop what is known about a workspace and its members, since it changed; here and on the others.
     pub(super) fn forget_workspace(&self, id: &WorkspaceId) {
-        self.seats.forget(id);
+        self.memberships.forget(id);
         self.parts.fleet.say(Message::Workspace(id.to_string()));
     }
 
@@ -49,7 +49,7 @@ impl App {
                 Message::Hosts => self.reload_hosts().await,
                 Message::Workspace(id) => {
                     if let Some(id) = WorkspaceId::parse(&id) {
-                        self.seats.forget(&id);
+                        self.memberships.forget(&id);
                     }
                 }
                 Message::Recall(link) => {
@@ -76,7 +76,7 @@ impl App {
         self.parts.store.all_changed();
         self.parts.links.clear();
         self.parts.repeats.clear();
-        self.seats.clear();
+        self.memberships.clear();
     }
 
     /// Read the hosts of workspaces. When the others can be heard, and before anybody is served.

@@ -6,8 +6,8 @@
 //! store that is away keeps nobody from what is known.
 
 use crate::account::{Act, Caller, Reach, access};
-use crate::app::create::{Created, LinkRequest, maker};
-use crate::app::draft::Draft;
+use crate::app::links::create::{Created, LinkRequest, maker};
+use crate::app::links::draft::Draft;
 use crate::app::workspaces::Entry;
 use crate::app::{App, AppError, MAIN};
 use crate::cache::Known;
@@ -17,7 +17,7 @@ use crate::link::{Link, Status};
 impl App {
     /// What all of `requests` ask for, if all of it is known to exist and the caller may have it.
     /// `None` says nothing: then the store decides.
-    pub(super) async fn repeat(
+    pub(crate) async fn repeat(
         &self,
         caller: &Caller,
         id: &WorkspaceId,
@@ -27,7 +27,7 @@ impl App {
         if caller.is_anonymous() {
             return Ok(None);
         }
-        let Some(workspace) = self.seats.workspace(id) else { return Ok(None) };
+        let Some(workspace) = self.memberships.workspace(id) else { return Ok(None) };
         let entry = Entry { workspace, exists: true, reach: Reach::All };
         let Some(known) = self.known_links(caller, &entry, requests) else { return Ok(None) };
         let role = self.role(caller, id, true).await?;

@@ -1,4 +1,4 @@
-//! Numbers that nobody else has, taken from the store a block at a time.
+//! IdAllocator that nobody else has, taken from the store a block at a time.
 
 use std::ops::Range;
 
@@ -8,14 +8,14 @@ use crate::store::{Error, Store};
 
 /// What is left of the block in hand.
 #[derive(Debug)]
-pub(super) struct Numbers {
+pub(super) struct IdAllocator {
     name: &'static str,
     block: i64,
     left: Mutex<Range<i64>>,
 }
 
-impl Numbers {
-    /// Numbers of the store's counter `name`, `block` at a time.
+impl IdAllocator {
+    /// IdAllocator of the store's counter `name`, `block` at a time.
     pub(super) fn new(name: &'static str, block: i64) -> Self {
         Self { name, block, left: Mutex::new(0..0) }
     }
