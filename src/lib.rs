@@ -19,7 +19,7 @@
 //! | [`redirect`] | the data plane: address → answer | `cache`, `record`, `link`; never `store` |
 //! | [`egress`] | the only door to places that users name | nothing |
 //! | [`app`] | what kurz does, whoever asks | all of the above but `redirect` |
-//! | [`api`], [`dialects`], [`web`] | the control plane: JSON, older shapes of it, pages | `app` |
+//! | [`api`], [`compat`], [`web`] | the control plane: JSON, compatibility APIs, pages | `app` |
 //! | `problem` | every error as it leaves the house | `app` |
 //! | [`jobs`] | work beside the requests | `app` |
 //! | [`server`] | sockets, accept loop, limits, shutdown | `redirect`, `api`, `web` |
@@ -33,8 +33,8 @@ pub mod cli;
 pub mod client;
 pub mod clock;
 pub mod code;
+pub mod compat;
 pub mod config;
-pub mod dialects;
 pub mod egress;
 pub mod entropy;
 pub mod fleet;

@@ -17,6 +17,6 @@ pub mod record;
 pub mod visitor;
 #[path = "../../src/server/host.rs"]
 pub mod host;
-#[path = "../../src/web/links/cell.rs"]
+#[path = "../../src/web/links/csv_cell.rs"]
 pub mod cell;
 pub mod targets;

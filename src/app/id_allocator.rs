@@ -1,4 +1,4 @@
-//! IdAllocator that nobody else has, taken from the store a block at a time.
+//! Unique numbers, reserved from a counter of the store in blocks.
 
 use std::ops::Range;
 
@@ -6,7 +6,7 @@ use tokio::sync::Mutex;
 
 use crate::store::{Error, Store};
 
-/// What is left of the block in hand.
+/// Hands out the numbers of a reserved block.
 #[derive(Debug)]
 pub(super) struct IdAllocator {
     name: &'static str,
@@ -15,7 +15,7 @@ pub(super) struct IdAllocator {
 }
 
 impl IdAllocator {
-    /// IdAllocator of the store's counter `name`, `block` at a time.
+    /// Numbers of the counter `name`, reserved `block` at a time.
     pub(super) fn new(name: &'static str, block: i64) -> Self {
         Self { name, block, left: Mutex::new(0..0) }
     }

@@ -16,8 +16,8 @@ use crate::web::cookies;
 use crate::web::failure::{Failure, Refusal};
 use crate::web::form::Form;
 use crate::web::keys::Keys;
+use crate::web::login::agent;
 use crate::web::page::{self, Note, Page};
-use crate::web::sign::agent;
 use crate::web::visitor::{Member, Visitor};
 
 #[derive(Template)]

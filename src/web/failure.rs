@@ -5,9 +5,9 @@ use http::{HeaderMap, StatusCode, header};
 
 use crate::app::AppError;
 use crate::problem::Problem;
+use crate::web::i18n::{Words, fill};
 use crate::web::page::{self, Manner};
 use crate::web::visitor::language;
-use crate::web::words::{Words, fill};
 
 /// An error that ends a page. `guard` makes a page of it, in the visitor's language.
 #[derive(Clone, Debug)]

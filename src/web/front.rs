@@ -14,9 +14,9 @@ use crate::clock::Timestamp;
 use crate::link::qr::{self, Look};
 use crate::web::failure::{Failure, Refusal};
 use crate::web::form::Form;
+use crate::web::i18n::fill;
 use crate::web::page::{self, Page};
 use crate::web::visitor::Visitor;
-use crate::web::words::fill;
 
 #[derive(Template)]
 #[template(path = "front.html")]

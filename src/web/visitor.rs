@@ -12,7 +12,7 @@ use crate::app::{App, Browser};
 use crate::client::Client;
 use crate::web::cookies;
 use crate::web::failure::Failure;
-use crate::web::words::Language;
+use crate::web::i18n::Language;
 
 /// Anybody.
 #[derive(Clone, Debug)]

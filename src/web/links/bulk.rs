@@ -12,10 +12,10 @@ use crate::app::{App, AppError, Created, LinkRequest};
 use crate::web::failure::{Failure, Refusal};
 use crate::web::form::{Form, Json};
 use crate::web::front::with_scheme;
+use crate::web::i18n::{Words, fill};
 use crate::web::links::Place;
 use crate::web::page::{self, Page};
 use crate::web::visitor::{Member, Visitor};
-use crate::web::words::{Words, fill};
 
 /// Most lines of one call.
 const MOST: usize = 1000;

@@ -10,10 +10,10 @@ use crate::app::{App, LinkRequest};
 use crate::web::failure::{Failure, Refusal};
 use crate::web::form::Form;
 use crate::web::front::with_scheme;
+use crate::web::i18n::Words;
 use crate::web::links::{Place, read_tags, read_time};
 use crate::web::page::{self, Page};
 use crate::web::visitor::{Member, Visitor};
-use crate::web::words::Words;
 
 /// The form of a link: a new one, or one that is changed.
 #[derive(Template)]

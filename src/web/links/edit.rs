@@ -9,11 +9,11 @@ use crate::app::{App, Change, LinkPatch, LinkRequest};
 use crate::link::Link;
 use crate::web::failure::{Failure, Refusal};
 use crate::web::form::Form;
+use crate::web::i18n::fill;
 use crate::web::links::create::{Fields, FormPage};
 use crate::web::links::{Place, write_time};
 use crate::web::page::{self, Page};
 use crate::web::visitor::{Member, Visitor};
-use crate::web::words::fill;
 
 fn form_page(app: &App, visitor: &Visitor, place: Place, code: &str, form: Fields) -> FormPage {
     let page = place.link(code);

@@ -19,7 +19,7 @@ use crate::clock::Timestamp;
 use crate::code::WorkspaceId;
 use crate::web::failure::Failure;
 use crate::web::links::Place;
-use crate::web::links::cell::cell;
+use crate::web::links::csv_cell::cell;
 use crate::web::links::list::Asked;
 use crate::web::visitor::Member;
 

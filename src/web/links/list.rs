@@ -11,10 +11,10 @@ use url::form_urlencoded::Serializer;
 use crate::app::{App, Find, LinkFilter, ShownLink};
 use crate::web::failure::Failure;
 use crate::web::form::Form;
+use crate::web::i18n::{Words, fill};
 use crate::web::links::Place;
 use crate::web::page::{self, Note, Page};
 use crate::web::visitor::{Member, Visitor};
-use crate::web::words::{Words, fill};
 
 /// Links in a page.
 const PAGE: i64 = 50;

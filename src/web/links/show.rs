@@ -14,13 +14,13 @@ use crate::link::qr::Look;
 use crate::link::{Link, Month, Reason, Strategy};
 use crate::web::failure::Failure;
 use crate::web::form::Form;
+use crate::web::i18n::{Words, fill};
 use crate::web::links::Place;
 use crate::web::links::chart::Chart;
 use crate::web::links::disable;
-use crate::web::links::picture::read_look;
+use crate::web::links::qr::read_look;
 use crate::web::page::{self, Note, Page};
 use crate::web::visitor::Member;
-use crate::web::words::{Words, fill};
 
 #[derive(Template)]
 #[template(path = "link.html")]

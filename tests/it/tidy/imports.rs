@@ -80,7 +80,7 @@ const ALLOWED: &[Row] = &[
     },
     Row { module: "api", may_import: "problem app link code account client clock", why: EDGE },
     Row {
-        module: "dialects",
+        module: "compat",
         may_import: "api problem app link code account client clock",
         why: EDGE,
     },
@@ -92,13 +92,13 @@ const ALLOWED: &[Row] = &[
     },
     Row {
         module: "server",
-        may_import: "redirect api dialects web problem jobs app config store cache ledger record fleet \
+        may_import: "redirect api compat web problem jobs app config store cache ledger record fleet \
                      redis egress link limits code account client clock entropy",
         why: "it puts the planes together and opens the sockets; only the command line starts it",
     },
     Row {
         module: "cli",
-        may_import: "server redirect api dialects web jobs app config store cache ledger record \
+        may_import: "server redirect api compat web jobs app config store cache ledger record \
                      fleet redis egress link limits code account client clock entropy",
         why: "it is the outermost module; nothing but `main` imports it",
     },

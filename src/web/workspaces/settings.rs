@@ -79,7 +79,7 @@ async fn settings_page(
 }
 
 /// `GET /app/w/{workspace}/settings`
-pub(super) async fn settings(
+pub(in crate::web) async fn settings(
     State(app): State<Arc<App>>,
     Member(visitor): Member,
     Path(workspace): Path<String>,
@@ -124,7 +124,7 @@ async fn finish(
 }
 
 /// `POST /app/w/{workspace}/settings`
-pub(super) async fn change(
+pub(in crate::web) async fn change(
     State(app): State<Arc<App>>,
     Member(visitor): Member,
     Path(workspace): Path<String>,
@@ -145,7 +145,7 @@ pub(super) async fn change(
 }
 
 /// `POST /app/w/{workspace}/members`
-pub(super) async fn add_member(
+pub(in crate::web) async fn add_member(
     State(app): State<Arc<App>>,
     Member(visitor): Member,
     Path(workspace): Path<String>,
@@ -158,7 +158,7 @@ pub(super) async fn add_member(
 }
 
 /// `POST /app/w/{workspace}/members/change`: another role, or out.
-pub(super) async fn change_member(
+pub(in crate::web) async fn change_member(
     State(app): State<Arc<App>>,
     Member(visitor): Member,
     Path(workspace): Path<String>,
@@ -180,7 +180,7 @@ pub(super) async fn change_member(
 }
 
 /// `POST /app/w/{workspace}/hosts`
-pub(super) async fn add_host(
+pub(in crate::web) async fn add_host(
     State(app): State<Arc<App>>,
     Member(visitor): Member,
     Path(workspace): Path<String>,
@@ -192,7 +192,7 @@ pub(super) async fn add_host(
 }
 
 /// `POST /app/w/{workspace}/hosts/remove`
-pub(super) async fn remove_host(
+pub(in crate::web) async fn remove_host(
     State(app): State<Arc<App>>,
     Member(visitor): Member,
     Path(workspace): Path<String>,
@@ -204,7 +204,7 @@ pub(super) async fn remove_host(
 }
 
 /// `POST /app/w/{workspace}/keys`: a key that is good here alone.
-pub(super) async fn make_key(
+pub(in crate::web) async fn make_key(
     State(app): State<Arc<App>>,
     Member(visitor): Member,
     Path(workspace): Path<String>,
@@ -219,7 +219,7 @@ pub(super) async fn make_key(
 }
 
 /// `POST /app/w/{workspace}/delete`
-pub(super) async fn delete(
+pub(in crate::web) async fn delete(
     State(app): State<Arc<App>>,
     Member(visitor): Member,
     Path(workspace): Path<String>,

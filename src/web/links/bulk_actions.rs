@@ -8,15 +8,15 @@ use axum::response::{IntoResponse, Redirect, Response};
 use crate::app::{App, AppError, Change, LinkPatch};
 use crate::web::failure::Failure;
 use crate::web::form::Form;
-use crate::web::home::own_path;
 use crate::web::links::{Place, read_tags};
+use crate::web::site::own_path;
 use crate::web::visitor::{Member, Visitor};
 
 /// Most links of one call: as many as a page can hold.
 const MOST: usize = 1000;
 
 /// `POST /app/w/{workspace}/many`
-pub(in crate::web) async fn many(
+pub(in crate::web) async fn bulk_actions(
     State(app): State<Arc<App>>,
     Member(visitor): Member,
     Path(workspace): Path<String>,

@@ -9,7 +9,7 @@ use http::header::SET_COOKIE;
 use crate::app::App;
 use crate::web::cookies;
 use crate::web::form::Form;
-use crate::web::words::Language;
+use crate::web::i18n::Language;
 
 /// `/robots.txt`: short links are for people, not for indexes.
 pub(super) async fn robots() -> &'static str {

@@ -11,7 +11,7 @@ use utoipa_axum::routes;
 
 use crate::app::App;
 
-/// All endpoints of the dialects, with their descriptions.
+/// All endpoints of the compat, with their descriptions.
 pub fn endpoints() -> OpenApiRouter<Arc<App>> {
     OpenApiRouter::new()
         .routes(routes!(adma::register))

@@ -1,5 +1,8 @@
 //! `/app/admin`: totals, this instance, jobs and users, for those who administer the server.
 
+pub(super) mod audit;
+pub(super) mod reports;
+
 use std::sync::Arc;
 
 use askama::Template;
@@ -10,9 +13,9 @@ use http::Uri;
 use crate::app::{App, Instance, JobRun, User};
 use crate::web::failure::Failure;
 use crate::web::form::Form;
+use crate::web::i18n::fill;
 use crate::web::page::{self, Page};
 use crate::web::visitor::Member;
-use crate::web::words::fill;
 
 #[derive(Template)]
 #[template(path = "admin.html")]
@@ -91,7 +94,7 @@ fn row(one: Instance, this: &str) -> InstanceRow {
 }
 
 /// `GET /app/admin`
-pub(super) async fn admin(
+pub(in crate::web) async fn admin(
     State(app): State<Arc<App>>,
     Member(visitor): Member,
     uri: Uri,
@@ -133,7 +136,7 @@ pub(super) async fn admin(
 }
 
 /// `POST /app/admin/users`: let somebody sign in or not.
-pub(super) async fn users(
+pub(in crate::web) async fn users(
     State(app): State<Arc<App>>,
     Member(visitor): Member,
     form: Form,

@@ -53,7 +53,7 @@ async fn workspaces_page(
 }
 
 /// `GET /app/workspaces`
-pub(super) async fn workspaces(
+pub(in crate::web) async fn list(
     State(app): State<Arc<App>>,
     Member(visitor): Member,
     uri: Uri,
@@ -67,7 +67,7 @@ pub(super) async fn workspaces(
 }
 
 /// `POST /app/workspaces`
-pub(super) async fn create(
+pub(in crate::web) async fn create(
     State(app): State<Arc<App>>,
     Member(visitor): Member,
     form: Form,

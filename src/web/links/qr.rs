@@ -22,7 +22,7 @@ pub(super) fn read_look(query: &Form) -> Result<Look, QrError> {
 }
 
 /// `GET /app/w/{workspace}/l/{code}/qr`
-pub(in crate::web) async fn picture(
+pub(in crate::web) async fn qr(
     State(app): State<Arc<App>>,
     Member(visitor): Member,
     Path((workspace, code)): Path<(String, String)>,

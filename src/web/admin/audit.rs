@@ -11,9 +11,9 @@ use http::Uri;
 use crate::app::{App, AuditEntry, AuditFilter};
 use crate::web::failure::Failure;
 use crate::web::form::Form;
+use crate::web::i18n::Words;
 use crate::web::page::{self, Page};
 use crate::web::visitor::Member;
-use crate::web::words::Words;
 
 const KINDS: [&str; 6] = ["link", "user", "key", "workspace", "member", "host"];
 const ACTIONS: [&str; 19] = [
@@ -64,7 +64,7 @@ struct Row {
 }
 
 /// `GET /app/admin/audit`
-pub(super) async fn audit(
+pub(in crate::web) async fn audit(
     State(app): State<Arc<App>>,
     Member(visitor): Member,
     uri: Uri,

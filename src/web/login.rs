@@ -13,8 +13,8 @@ use crate::client::Client;
 use crate::web::cookies;
 use crate::web::failure::{Failure, Refusal};
 use crate::web::form::Form;
-use crate::web::home::own_path;
 use crate::web::page::{self, Note, Page};
+use crate::web::site::own_path;
 use crate::web::visitor::Visitor;
 
 /// Where those go who came from nowhere in particular.
