@@ -10,6 +10,7 @@
 //! | [`limits`] | how often somebody may do something: pure | nothing |
 //! | [`late`] | turns for those who are over a limit and are served all the same | nothing |
 //! | [`client`] | where a request comes from, through trusted proxies | nothing |
+//! | `language` | the language of a page, from `Accept-Language` | nothing: pure |
 //! | `sync` | atomics and locks that `tests/loom` replaces by its own | nothing |
 //! | [`config`] | every setting: default, bounds, words | `code`, `account` |
 //! | [`store`] | the only SQL: SQLite and PostgreSQL | `code`, `link`, `account`, `config` |
@@ -43,6 +44,7 @@ pub mod late;
 pub mod ledger;
 pub mod limits;
 pub mod link;
+mod language;
 mod problem;
 pub mod record;
 pub mod redirect;

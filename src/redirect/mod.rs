@@ -27,10 +27,10 @@ use crate::limits::Limits;
 use crate::link::{Decision, Month};
 use crate::record::{Click, Entry, Lane, Recorder, Visitor};
 
+use crate::language::Language;
 use answer::Trouble;
 pub use date::Date;
 use key::Key;
-use pages::Language;
 pub use visitor::Visitors;
 
 /// An answer of the data plane: no body, or a small one.

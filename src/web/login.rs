@@ -51,7 +51,7 @@ fn sign_page(app: &App, visitor: &Visitor, is_new: bool, form: &Form) -> SignPag
 
 fn show(app: &App, visitor: &Visitor, is_new: bool, uri: &Uri) -> Response {
     let query = Form::parse(uri.query().unwrap_or_default().as_bytes());
-    let note = query.word("deleted").map(|_| visitor.language.words().account.deleted);
+    let note = query.word("deleted").map(|_| visitor.words().account.deleted);
     let mut sign = sign_page(app, visitor, is_new, &query);
     sign.page = sign.page.noting(note.map(Note::plain));
     // Only a form that was sent fills fields; a link from elsewhere does not.
@@ -122,7 +122,7 @@ fn finish(
             Ok((AppendHeaders([(SET_COOKIE, cookie)]), Redirect::to(next)).into_response())
         }
         Err(error) => {
-            let refusal = Refusal::read(error, visitor.language.words())?;
+            let refusal = Refusal::read(error, visitor.words())?;
             let status = refusal.status;
             let sign = sign_page(app, visitor, is_new, form);
             Ok(page::show_with(status, &SignPage { refusal, ..sign }))

@@ -31,7 +31,7 @@ struct ReportPage {
 /// `GET /app/report`
 pub(super) async fn form_page(State(app): State<Arc<App>>, visitor: Visitor, uri: Uri) -> Response {
     let query = Form::parse(uri.query().unwrap_or_default().as_bytes());
-    let words = visitor.language.words();
+    let words = visitor.words();
     let thanks = query.word("note") == Some("thanks");
     let note = thanks.then(|| Note::plain(words.abuse.thanks));
     let request =
@@ -54,7 +54,7 @@ pub(super) async fn report(
     match app.report(&visitor.caller, &request).await {
         Ok(()) => Ok(Redirect::to("/app/report?note=thanks").into_response()),
         Err(error) => {
-            let refusal = Refusal::read(error, visitor.language.words())?;
+            let refusal = Refusal::read(error, visitor.words())?;
             let page = Page::new(&app, &visitor);
             Ok(page::show_with(refusal.status, &report_page(page, request, refusal)))
         }

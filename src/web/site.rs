@@ -7,9 +7,9 @@ use axum::response::{AppendHeaders, IntoResponse, Redirect, Response};
 use http::header::SET_COOKIE;
 
 use crate::app::App;
+use crate::language::Language;
 use crate::web::cookies;
 use crate::web::form::Form;
-use crate::web::i18n::Language;
 
 /// `/robots.txt`: short links are for people, not for indexes.
 pub(super) async fn robots() -> &'static str {

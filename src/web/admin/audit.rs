@@ -70,7 +70,7 @@ pub(in crate::web) async fn audit(
     uri: Uri,
 ) -> Result<Response, Failure> {
     let query = Form::parse(uri.query().unwrap_or_default().as_bytes());
-    let words = visitor.language.words();
+    let words = visitor.words();
     let text = |name| query.text(name).trim().to_owned();
     let (user, kind, action) = (text("user"), text("kind"), text("action"));
     let filter = AuditFilter {

@@ -100,7 +100,7 @@ pub(in crate::web) async fn admin(
     uri: Uri,
 ) -> Result<Response, Failure> {
     let query = Form::parse(uri.query().unwrap_or_default().as_bytes());
-    let words = visitor.language.words();
+    let words = visitor.words();
     let now = app.operation(&visitor.caller).await?;
     let from = query.text("from").trim().to_lowercase();
     let users = app.list_users(&visitor.caller, query.word("after").unwrap_or(&from)).await?;

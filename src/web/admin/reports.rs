@@ -50,7 +50,7 @@ pub(in crate::web) async fn queue(
     State(app): State<Arc<App>>,
     Member(visitor): Member,
 ) -> Result<Response, Failure> {
-    let words = visitor.language.words();
+    let words = visitor.words();
     let queue = app.report_queue(&visitor.caller).await?;
     let named = |one: Reason| (one.as_str(), reason(words, one));
     Ok(page::show(&QueuePage {

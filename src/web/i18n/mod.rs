@@ -1,7 +1,7 @@
 //! The words of the pages, all in one folder: a table for each part of the site, with a column for
 //! each language. A word that one language lacks does not compile.
 //!
-//! A language is added as a column here and a choice in [`Language`]; nothing else knows them.
+//! A language is added as a column here, a variant of [`Language`], and the pages of `redirect`.
 
 mod abuse;
 mod account;
@@ -23,6 +23,8 @@ pub(super) use site::Site;
 pub(super) use trouble::Trouble;
 pub(super) use workspace::Workspace;
 
+use crate::language::Language;
+
 /// Declare a table of words: a name, then English, German, Spanish.
 macro_rules! words {
     ($(#[$doc:meta])* $table:ident { $($name:ident: $en:literal, $de:literal, $es:literal;)+ }) => {
@@ -42,14 +44,6 @@ macro_rules! words {
     };
 }
 use words;
-
-/// A language of the pages.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Language {
-    English,
-    German,
-    Spanish,
-}
 
 /// All words in one language.
 #[derive(Debug)]
@@ -88,60 +82,16 @@ static ENGLISH: Words = language!("en", EN);
 static GERMAN: Words = language!("de", DE);
 static SPANISH: Words = language!("es", ES);
 
-impl Language {
-    pub(super) const ALL: [Self; 3] = [Self::English, Self::German, Self::Spanish];
-
-    /// Its code.
-    pub(super) const fn code(self) -> &'static str {
-        match self {
-            Self::English => "en",
-            Self::German => "de",
-            Self::Spanish => "es",
-        }
-    }
-
-    /// What it calls itself.
-    pub(super) const fn name(self) -> &'static str {
-        match self {
-            Self::English => "English",
-            Self::German => "Deutsch",
-            Self::Spanish => "Español",
-        }
-    }
-
-    /// Its words.
-    pub(super) fn words(self) -> &'static Words {
-        match self {
-            Self::English => &ENGLISH,
-            Self::German => &GERMAN,
-            Self::Spanish => &SPANISH,
-        }
-    }
-
-    /// The language of a code, such as `de` or `de-AT`.
-    pub(super) fn parse(tag: &str) -> Option<Self> {
-        let first = tag.trim().split('-').next()?.to_ascii_lowercase();
-        Self::ALL.into_iter().find(|language| language.code() == first)
-    }
-
-    /// The best of those that an `Accept-Language` names; English when it names none of ours.
-    pub(super) fn accepted(header: &str) -> Self {
-        let weighed = header.split(',').take(32).filter_map(|piece| {
-            let (tag, weight) = piece.split_once(';').unwrap_or((piece, "q=1"));
-            let weight: f32 = weight.trim().strip_prefix("q=")?.parse().ok()?;
-            Some((Self::parse(tag)?, weight)).filter(|(_, weight)| *weight > 0.0)
-        });
-        // The first of those that weigh the same.
-        let best = weighed.fold(None, |best: Option<(Self, f32)>, next| match best {
-            Some(best) if best.1 >= next.1 => Some(best),
-            _ => Some(next),
-        });
-        best.map_or(Self::English, |(language, _)| language)
-    }
-}
-
-// For templates, which take a table under a shorter name.
 impl Words {
+    pub(super) fn of(language: Language) -> &'static Self {
+        match language {
+            Language::English => &ENGLISH,
+            Language::German => &GERMAN,
+            Language::Spanish => &SPANISH,
+        }
+    }
+
+    // For templates, which take a table under a shorter name.
     pub(super) const fn site(&self) -> &Site {
         &self.site
     }
@@ -183,24 +133,6 @@ pub(super) fn fill(text: &str, value: impl std::fmt::Display) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_browser_gets_the_language_that_it_likes_best() {
-        let table = [
-            ("", Language::English),
-            ("fr", Language::English),
-            ("de", Language::German),
-            ("de-AT,en;q=0.8", Language::German),
-            ("en;q=0.3, es;q=0.9", Language::Spanish),
-            ("fr, es;q=0.5", Language::Spanish),
-            ("es;q=0, de;q=0.1", Language::German),
-            ("de;q=wild, *", Language::English),
-            ("en, de", Language::English),
-        ];
-        for (header, language) in table {
-            assert_eq!(Language::accepted(header), language, "{header:?}");
-        }
-    }
 
     #[test]
     fn every_language_says_everything_and_leaves_the_same_gaps() {

@@ -77,7 +77,7 @@ pub(in crate::web) async fn bulk(
     form: Form,
 ) -> Result<Response, Failure> {
     let place = Place::enter(&app, &visitor, &workspace, "bulk").await?;
-    let words = visitor.language.words();
+    let words = visitor.words();
     let text = form.text("lines").to_owned();
     // Numbered as they stand in the field; empty ones are passed over.
     let lines = (1..).zip(text.lines()).map(|(number, line)| (number, line.trim()));
@@ -115,7 +115,7 @@ async fn make(
     place: &Place,
     lines: &[(usize, &str)],
 ) -> Result<Vec<LineResult>, AppError> {
-    let words = visitor.language.words();
+    let words = visitor.words();
     let requests: Vec<LinkRequest> = lines.iter().map(|(_, line)| request(line)).collect();
     let made = app.create_links(&visitor.caller, &place.workspace, &requests, false).await?;
     let results = lines.iter().zip(requests).zip(made);

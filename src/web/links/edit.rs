@@ -19,7 +19,7 @@ fn form_page(app: &App, visitor: &Visitor, place: Place, code: &str, form: Field
     let page = place.link(code);
     FormPage {
         page: Page::new(app, visitor),
-        title: fill(visitor.language.words().links.edit_title, code),
+        title: fill(visitor.words().links.edit_title, code),
         action: format!("{page}/edit"),
         back: page,
         place,
@@ -79,7 +79,7 @@ pub(in crate::web) async fn edit(
     form: Form,
 ) -> Result<Response, Failure> {
     let place = Place::enter(&app, &visitor, &workspace, "").await?;
-    let words = visitor.language.words();
+    let words = visitor.words();
     let shown = app.show_link(&visitor.caller, &place.workspace, &code).await?;
     let (before, after) = (fields(&shown.link), Fields::read(&form));
     let refusal = match after.request(words) {

@@ -135,7 +135,7 @@ pub(in crate::web) async fn list(
     uri: Uri,
 ) -> Result<Response, Failure> {
     let mut place = Place::enter(&app, &visitor, &workspace, "list").await?;
-    let words = visitor.language.words();
+    let words = visitor.words();
     let filter = Asked::read(&uri, &place.base);
     let found = app.list_links(&visitor.caller, &place.workspace, &filter.filter(&place)).await?;
     let rows = found.links.iter().map(|link| row(link, &place, words)).collect();
@@ -163,7 +163,7 @@ pub(in crate::web) async fn list(
 /// What just happened, from the names in the address: never text of its own.
 fn note(visitor: &Visitor, uri: &Uri, place: &Place) -> Option<Note> {
     let query = Form::parse(uri.query().unwrap_or_default().as_bytes());
-    let words = visitor.language.words();
+    let words = visitor.words();
     let code = |name| query.word(name).and_then(crate::code::Code::parse);
     if let Some(code) = code("deleted") {
         let text = fill(words.links.was_deleted, &code);

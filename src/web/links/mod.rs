@@ -46,7 +46,7 @@ impl Place {
         let workspace = App::workspace_id(workspace)?;
         let may = app.rights(&visitor.caller, &workspace).await?;
         let is_main = workspace.as_str() == MAIN;
-        let words = visitor.language.words();
+        let words = visitor.words();
         let title = if is_main {
             words.links.own.to_owned()
         } else {

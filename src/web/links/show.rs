@@ -91,7 +91,7 @@ pub(in crate::web) async fn show(
     uri: Uri,
 ) -> Result<Response, Failure> {
     let place = Place::enter(&app, &visitor, &workspace, "").await?;
-    let words = visitor.language.words();
+    let words = visitor.words();
     let query = Form::parse(uri.query().unwrap_or_default().as_bytes());
     let span = Span::parse(query.text("by")).unwrap_or(Span::Day);
     let traffic = app.link_traffic(&visitor.caller, &place.workspace, &code, span).await?;

@@ -36,7 +36,7 @@ async fn workspaces_page(
     visitor: &Visitor,
     after: Option<&str>,
 ) -> Result<WorkspacesPage, AppError> {
-    let words = visitor.language.words();
+    let words = visitor.words();
     let found = app.list_workspaces(&visitor.caller, after, None).await?;
     let row = |shown: ShownWorkspace| WorkspaceRow {
         id: shown.workspace.id.to_string(),
@@ -61,7 +61,7 @@ pub(in crate::web) async fn list(
     let query = Form::parse(uri.query().unwrap_or_default().as_bytes());
     let mut shown = workspaces_page(&app, &visitor, query.word("after")).await?;
     let removed = query.word("note").filter(|note| *note == "removed");
-    let note = removed.map(|_| Note::plain(visitor.language.words().workspace.removed));
+    let note = removed.map(|_| Note::plain(visitor.words().workspace.removed));
     shown.page = shown.page.noting(note);
     Ok(page::show(&shown))
 }
@@ -83,7 +83,7 @@ pub(in crate::web) async fn create(
             Ok(Redirect::to(&format!("/app/w/{id}/settings?note=made")).into_response())
         }
         Err(error) => {
-            let refusal = Refusal::read(error, visitor.language.words())?;
+            let refusal = Refusal::read(error, visitor.words())?;
             let status = refusal.status;
             let shown = workspaces_page(&app, &visitor, None).await?;
             let id = given.to_owned();

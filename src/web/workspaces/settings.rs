@@ -60,7 +60,7 @@ async fn settings_page(
         role: member.role.as_str(),
     };
     let keys = match &visitor.browser {
-        Some(_) => Keys::read(app, caller, visitor.language.words(), Some(id.as_str())).await?,
+        Some(_) => Keys::read(app, caller, visitor.words(), Some(id.as_str())).await?,
         None => Keys::default(),
     };
     Ok(SettingsPage {
@@ -86,7 +86,7 @@ pub(in crate::web) async fn settings(
     uri: Uri,
 ) -> Result<Response, Failure> {
     let query = Form::parse(uri.query().unwrap_or_default().as_bytes());
-    let words = visitor.language.words();
+    let words = visitor.words();
     let note = match query.text("note") {
         "made" => Some(words.workspace.made),
         "saved" => Some(words.site.saved),
@@ -113,7 +113,7 @@ async fn finish(
             Ok(Redirect::to(&back).into_response())
         }
         Err(error) => {
-            let refusal = Refusal::read(error, visitor.language.words())?;
+            let refusal = Refusal::read(error, visitor.words())?;
             let status = refusal.status;
             let shown = settings_page(app, visitor, workspace).await?;
             let (member_email, host) =
@@ -133,7 +133,7 @@ pub(in crate::web) async fn change(
     let id = App::workspace_id(&workspace)?;
     let limit = form.word("hit_limit").map(str::parse).transpose();
     let Ok(limit) = limit else {
-        let text = visitor.language.words().trouble.number_invalid;
+        let text = visitor.words().trouble.number_invalid;
         let refusal = Refusal::of("hit_limit", text);
         let shown = settings_page(&app, &visitor, &workspace).await?;
         return Ok(page::show_with(refusal.status, &SettingsPage { refusal, ..shown }));
@@ -210,7 +210,7 @@ pub(in crate::web) async fn make_key(
     Path(workspace): Path<String>,
     form: Form,
 ) -> Result<Response, Failure> {
-    let words = visitor.language.words();
+    let words = visitor.words();
     let shown = settings_page(&app, &visitor, &workspace).await?;
     let keys = Keys::make(&app, &visitor.caller, words, &form, Some(&workspace)).await?;
     let refused = keys.refused.is_some();

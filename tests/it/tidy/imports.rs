@@ -24,6 +24,7 @@ const ALLOWED: &[Row] = &[
     Row { module: "sync", may_import: "", why: BOTTOM },
     Row { module: "client", may_import: "", why: BOTTOM },
     Row { module: "late", may_import: "", why: BOTTOM },
+    Row { module: "language", may_import: "", why: PURE },
     Row { module: "limits", may_import: "", why: PURE },
     Row {
         module: "config",
@@ -58,7 +59,7 @@ const ALLOWED: &[Row] = &[
     Row { module: "record", may_import: "ledger store link code clock sync", why: BEHIND },
     Row {
         module: "redirect",
-        may_import: "cache ledger record link limits late code client clock",
+        may_import: "cache ledger record link limits late code client clock language",
         why: "it is the data plane: it must go on when the store, the API and the pages do not, and \
               it never waits for a write",
     },
@@ -84,7 +85,11 @@ const ALLOWED: &[Row] = &[
         may_import: "api problem app link code account client clock",
         why: EDGE,
     },
-    Row { module: "web", may_import: "problem app link code account client clock", why: EDGE },
+    Row {
+        module: "web",
+        may_import: "problem app link code account client clock language",
+        why: EDGE,
+    },
     Row {
         module: "jobs",
         may_import: "app",
