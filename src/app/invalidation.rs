@@ -11,7 +11,7 @@ use crate::link::LinkId;
 impl App {
     /// Drop what memory knows about a link, since it changed, by its address; here and on the others.
     pub(super) fn forget_address(&self, workspace: &str, code: &str) {
-        self.parts.repeats.forget(workspace, code);
+        self.parts.repeats.invalidate(workspace, code);
         self.forget_visits(workspace, code);
     }
 
@@ -27,7 +27,7 @@ impl App {
 
     /// Drop what is known about a workspace and its members, since it changed; here and on the others.
     pub(super) fn forget_workspace(&self, id: &WorkspaceId) {
-        self.memberships.forget(id);
+        self.memberships.invalidate(id);
         self.parts.fleet.say(Message::Workspace(id.to_string()));
     }
 
@@ -49,7 +49,7 @@ impl App {
                 Message::Hosts => self.reload_hosts().await,
                 Message::Workspace(id) => {
                     if let Some(id) = WorkspaceId::parse(&id) {
-                        self.memberships.forget(&id);
+                        self.memberships.invalidate(&id);
                     }
                 }
                 Message::Recall(link) => {
@@ -67,7 +67,7 @@ impl App {
             self.parts.store.changed(key);
             self.parts.links.forget(key);
             if let Some((workspace, code)) = key.split_once('/') {
-                self.parts.repeats.forget(workspace, code);
+                self.parts.repeats.invalidate(workspace, code);
             }
         }
     }

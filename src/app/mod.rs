@@ -128,9 +128,8 @@ pub struct Parts {
 pub struct App {
     parts: Parts,
     accounts: accounts::Accounts,
-    known: accounts::identity::Known,
+    credentials: accounts::credential_cache::CredentialCache,
     memberships: workspaces::membership_cache::MembershipCache,
-    sessions: accounts::sessions::KnownSessions,
     link_ids: IdAllocator,
     code_counter: IdAllocator,
     change_ids: IdAllocator,
@@ -154,9 +153,8 @@ impl App {
         let app = Self {
             parts,
             accounts,
-            known: accounts::identity::Known::default(),
+            credentials: accounts::credential_cache::CredentialCache::default(),
             memberships: workspaces::membership_cache::MembershipCache::default(),
-            sessions: accounts::sessions::KnownSessions::default(),
             started_at,
             looked_through: health::LookedThrough::default(),
             retarget_alarm: links::retarget_alarm::RetargetAlarm::default(),

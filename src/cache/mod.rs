@@ -5,12 +5,15 @@
 
 mod blocked;
 mod near;
+mod generation;
 mod hosts;
 mod links;
 mod repeats;
 
 pub use blocked::Blocked;
+pub use generation::Generation;
+pub(crate) use generation::GenerationCache;
 pub use hosts::Hosts;
 pub use links::{Found, LinkCache};
 pub use near::Near;
-pub use repeats::{Known, Moment, Repeats};
+pub use repeats::{Known, Repeats};

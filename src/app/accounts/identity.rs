@@ -6,52 +6,18 @@
 //! credential is good is only known after looking, so those who showed too many that are nobody's
 //! (`limits`) are looked up as well: a few at a time, whoever they are.
 
+use std::hash::Hash;
 use std::net::IpAddr;
 use std::time::Duration;
 
-use quick_cache::sync::Cache;
-use tokio::time::Instant;
-
-use crate::account::{Caller, Credential, Email, Identity, Scopes, key};
+use crate::account::{Caller, Credential, Identity, Scopes, key};
+use crate::app::accounts::credential_cache::FRESH;
 use crate::app::{App, AppError};
-use crate::clock::Timestamp;
-use crate::late::Late;
+use crate::cache::GenerationCache;
 use crate::store::{self, ApiKey, User};
 
-/// How long something found in the store is believed.
-const FRESH: Duration = Duration::from_secs(1);
-/// Most users and most keys in memory.
-const MOST: usize = 10_000;
 /// A key's last use is written down at most this often.
 const TOUCH_EVERY: Duration = Duration::from_mins(1);
-
-/// Users and keys that were asked for a moment ago.
-#[derive(Debug)]
-pub(crate) struct Known {
-    users: Cache<Email, (Instant, User)>,
-    keys: Cache<[u8; 32], (Instant, ApiKey, User)>,
-    /// The turns of those who are out of credentials.
-    late: Late,
-}
-
-impl Default for Known {
-    fn default() -> Self {
-        Self { users: Cache::new(MOST), keys: Cache::new(MOST), late: Late::default() }
-    }
-}
-
-impl Known {
-    /// Drop what is known about a user: it changed.
-    pub(crate) fn forget(&self, email: &Email) {
-        self.users.remove(email);
-        self.keys.retain(|_, (_, _, user)| user.email != *email);
-    }
-
-    /// Drop what is known about a key.
-    pub(crate) fn forget_key(&self, hash: &[u8]) {
-        self.keys.retain(|known, _| known != hash);
-    }
-}
 
 impl App {
     /// Who asks from `client`, by what stood after `Bearer`.
@@ -73,18 +39,9 @@ impl App {
     async fn identify_token(&self, token: &str, client: IpAddr) -> Result<Identity, AppError> {
         let now = self.parts.clock.now();
         let claims = self.parts.tokens.read(token, now).ok_or(AppError::InvalidToken)?;
-        let known = self.known.users.get(&claims.email);
-        let was_good = known.is_some();
-        let known = known.filter(|(since, _)| since.elapsed() < FRESH);
-        let user = if let Some((_, user)) = known {
-            user
-        } else {
-            let find = self.parts.store.find_user(&claims.email);
-            let user = self.look_up(find, was_good, client).await?;
-            let user = user.ok_or_else(|| self.bad_credential(client))?;
-            self.known.users.insert(claims.email, (Instant::now(), user.clone()));
-            user
-        };
+        let find = self.parts.store.find_user(&claims.email);
+        let user = self.look_up(&self.credentials.users, &claims.email, find, client).await?;
+        let user = user.ok_or_else(|| self.bad_credential(client))?;
         if user.token_version != claims.version || user.disabled_at.is_some() {
             return Err(AppError::InvalidToken);
         }
@@ -93,18 +50,9 @@ impl App {
 
     async fn identify_key(&self, text: &str, client: IpAddr) -> Result<Identity, AppError> {
         let hash = key::hash(text).ok_or(AppError::InvalidToken)?;
-        let known = self.known.keys.get(&hash);
-        let was_good = known.is_some();
-        let known = known.filter(|(since, _, _)| since.elapsed() < FRESH);
-        let (key, user) = if let Some((_, key, user)) = known {
-            (key, user)
-        } else {
-            let found = self.look_up(self.parts.store.find_key(&hash), was_good, client).await?;
-            let (mut key, user) = found.ok_or_else(|| self.bad_credential(client))?;
-            self.touch(&mut key).await?;
-            self.known.keys.insert(hash, (Instant::now(), key.clone(), user.clone()));
-            (key, user)
-        };
+        let find = self.find_key(&hash);
+        let found = self.look_up(&self.credentials.keys, &hash, find, client).await?;
+        let (key, user) = found.ok_or_else(|| self.bad_credential(client))?;
         let over = key.expires_at.is_some_and(|end| end <= self.parts.clock.now());
         if over || key.revoked_at.is_some() || user.disabled_at.is_some() {
             return Err(AppError::InvalidToken);
@@ -113,19 +61,31 @@ impl App {
         Ok(Identity { only_workspace: key.workspace, ..identity })
     }
 
-    /// What the store has for a credential. Who is out of them waits for their turn, unless this one
-    /// was good lately.
-    pub(crate) async fn look_up<T>(
+    /// What a credential stands for: from memory while that is fresh, else from the store. A client
+    /// that showed too many bad credentials waits its turn there, unless this one was good lately.
+    pub(crate) async fn look_up<K: Hash + Eq + Clone, V: Clone>(
         &self,
-        find: impl Future<Output = Result<Option<T>, store::Error>>,
-        was_good: bool,
+        cache: &GenerationCache<K, V>,
+        key: &K,
+        find: impl Future<Output = Result<Option<V>, store::Error>>,
         client: IpAddr,
-    ) -> Result<Option<T>, AppError> {
-        let is_late = self.parts.limits.is_out_of_credentials(client, self.parts.clock.steady());
-        if was_good || !is_late {
-            return Ok(find.await?);
+    ) -> Result<Option<V>, AppError> {
+        let known = cache.get(key);
+        let was_good = known.is_some();
+        if let Some(known) = known.filter(|known| known.age() < FRESH) {
+            return Ok(Some(known.value));
         }
-        Ok(self.known.late.serve(find).await?)
+        let generation = cache.generation();
+        let is_late = self.parts.limits.is_out_of_credentials(client, self.parts.clock.steady());
+        let found = if was_good || !is_late {
+            find.await?
+        } else {
+            self.credentials.throttle.serve(find).await?
+        };
+        if let Some(found) = &found {
+            cache.insert(generation, key.clone(), found.clone());
+        }
+        Ok(found)
     }
 
     /// What somebody at `client` is told whose credential is nobody's.
@@ -136,16 +96,20 @@ impl App {
         }
     }
 
-    /// Write down that a key is used, if it is good and that has not been written lately.
-    async fn touch(&self, key: &mut ApiKey) -> Result<(), AppError> {
-        let now: Timestamp = self.parts.clock.now();
-        let lately = key.last_used_at.is_some_and(|at| at.plus(TOUCH_EVERY) > now);
-        let over = key.expires_at.is_some_and(|end| end <= now);
-        if !lately && !over && key.revoked_at.is_none() {
-            self.parts.store.touch_key(key.id, now).await?;
-            key.last_used_at = Some(now);
+    /// A key and its owner. That it is used is written down, if it is good and that has not been
+    /// written lately.
+    async fn find_key(&self, hash: &[u8; 32]) -> Result<Option<(ApiKey, User)>, store::Error> {
+        let mut found = self.parts.store.find_key(hash).await?;
+        let now = self.parts.clock.now();
+        if let Some((key, _)) = &mut found {
+            let lately = key.last_used_at.is_some_and(|at| at.plus(TOUCH_EVERY) > now);
+            let over = key.expires_at.is_some_and(|end| end <= now);
+            if !lately && !over && key.revoked_at.is_none() {
+                self.parts.store.touch_key(key.id, now).await?;
+                key.last_used_at = Some(now);
+            }
         }
-        Ok(())
+        Ok(found)
     }
 
     pub(crate) fn identity(&self, user: User, scopes: Scopes, credential: Credential) -> Identity {

@@ -57,7 +57,7 @@ impl App {
     pub async fn revoke_key(&self, caller: &Caller, key: KeyId) -> Result<(), AppError> {
         let id = access::to_whole_account(caller, Scope::Manage)?.id;
         let hash = self.accounts.revoke_key(id, key, &Actor::of(caller)).await?;
-        self.known.forget_key(&hash);
+        self.credentials.keys.invalidate_where(|known, _| known.as_slice() == hash.as_slice());
         Ok(())
     }
 }

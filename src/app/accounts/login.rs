@@ -124,8 +124,7 @@ impl App {
     pub async fn log_out(&self, caller: &Caller) -> Result<(), AppError> {
         let identity = access::signed_in(caller)?;
         self.parts.store.end_tokens(identity.id, self.parts.clock.now()).await?;
-        self.known.forget(&identity.email);
-        self.forget_sessions();
+        self.credentials.invalidate_user(&identity.email);
         Ok(())
     }
 
@@ -146,8 +145,7 @@ impl App {
         let new = accounts::read_password("new_password", new)?;
         let mut user = self.confirm(caller, current).await?;
         user.token_version = self.accounts.set_password(user.id, new, &Actor::of(caller)).await?;
-        self.known.forget(&user.email);
-        self.forget_sessions();
+        self.credentials.invalidate_user(&user.email);
         Ok(self.session(user))
     }
 
@@ -168,8 +166,7 @@ impl App {
         let left =
             self.note(caller, Subject::user(user.id), "left", ChangeDetail::default()).await?;
         self.parts.store.delete_user(user.id, &left).await?;
-        self.known.forget(&user.email);
-        self.forget_sessions();
+        self.credentials.invalidate_user(&user.email);
         Ok(())
     }
 

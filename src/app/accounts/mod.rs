@@ -1,7 +1,8 @@
 //! Accounts, for whoever may see to them: the API on behalf of a person, the command line on behalf
 //! of the operator. Knows nothing of links, so that the command line can do without the rest.
 
-pub(crate) mod identity;
+pub(crate) mod credential_cache;
+mod identity;
 pub(crate) mod keys;
 pub(crate) mod login;
 pub(crate) mod passwords;

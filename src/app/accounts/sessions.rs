@@ -4,35 +4,19 @@
 use std::net::IpAddr;
 use std::time::Duration;
 
-use quick_cache::sync::Cache;
-use tokio::time::Instant;
-
 use crate::account::{Caller, Credential, Scopes, access, claim};
 use crate::app::{App, AppError, Missing, Person, Registration};
 use crate::clock::Timestamp;
-use crate::store::{BrowserSession, User};
+use crate::store::{self, BrowserSession, User};
 
 /// How long a session is good.
 pub const SESSION_LIFE: Duration = Duration::from_hours(30 * 24);
-/// How long something found in the store is believed.
-const FRESH: Duration = Duration::from_secs(1);
 /// That a session is used is written down at most this often.
 const TOUCH_EVERY: Duration = Duration::from_mins(5);
-/// Sessions in memory, and sessions shown of one user.
+/// Sessions shown of one user.
 const MOST: i64 = 100;
-const IN_MEMORY: usize = 10_000;
 /// Longest name of a browser that is kept, in characters.
 const AGENT_CHARS: usize = 200;
-
-/// Sessions that were asked for a moment ago.
-#[derive(Debug)]
-pub(crate) struct KnownSessions(Cache<[u8; 32], (Instant, BrowserSession, User)>);
-
-impl Default for KnownSessions {
-    fn default() -> Self {
-        Self(Cache::new(IN_MEMORY))
-    }
-}
 
 /// Somebody who signed in with a browser.
 #[derive(Clone, Debug)]
@@ -92,24 +76,12 @@ impl App {
     ) -> Result<Option<Browser>, AppError> {
         let Some(hash) = claim::hash(secret) else { return Ok(None) };
         let now = self.parts.clock.now();
-        let known = self.sessions.0.get(&hash);
-        let was_good = known.is_some();
-        let known = known.filter(|(since, ..)| since.elapsed() < FRESH);
-        let (session, user) = if let Some((_, session, user)) = known {
-            (session, user)
-        } else {
-            let find = self.parts.store.find_session(&hash, now);
-            let Some((mut session, user)) = self.look_up(find, was_good, client).await? else {
-                // It counts, yet who asks is nobody in particular, as everybody may be here.
-                let _ = self.bad_credential(client);
-                return Ok(None);
-            };
-            if session.seen_at.plus(TOUCH_EVERY) <= now {
-                self.parts.store.touch_session(&hash, now).await?;
-                session.seen_at = now;
-            }
-            self.sessions.0.insert(hash, (Instant::now(), session.clone(), user.clone()));
-            (session, user)
+        let find = self.find_session(&hash);
+        let found = self.look_up(&self.credentials.sessions, &hash, find, client).await?;
+        let Some((session, user)) = found else {
+            // It counts as a bad credential, but an anonymous visitor is welcome here.
+            let _ = self.bad_credential(client);
+            return Ok(None);
         };
         if session.expires_at <= now || user.disabled_at.is_some() {
             return Ok(None);
@@ -119,6 +91,22 @@ impl App {
         self.admit_call(&identity)?;
         let caller = Caller::user(identity).at(client);
         Ok(Some(Browser { caller, person, hash }))
+    }
+
+    /// A session and its account. That it is used is written down, unless that was done lately.
+    async fn find_session(
+        &self,
+        hash: &[u8; 32],
+    ) -> Result<Option<(BrowserSession, User)>, store::Error> {
+        let now = self.parts.clock.now();
+        let mut found = self.parts.store.find_session(hash, now).await?;
+        if let Some((session, _)) = &mut found
+            && session.seen_at.plus(TOUCH_EVERY) <= now
+        {
+            self.parts.store.touch_session(hash, now).await?;
+            session.seen_at = now;
+        }
+        Ok(found)
     }
 
     /// The caller's sessions, newest first.
@@ -132,12 +120,7 @@ impl App {
     pub async fn end_session(&self, caller: &Caller, hash: &[u8; 32]) -> Result<(), AppError> {
         let id = access::signed_in(caller)?.id;
         let ended = self.parts.store.end_session(id, hash).await?;
-        self.sessions.0.remove(hash);
+        self.credentials.sessions.invalidate(hash);
         if ended { Ok(()) } else { Err(AppError::NotFound(Missing::Session)) }
-    }
-
-    /// Drop what is known of somebody's sessions: their account changed.
-    pub(crate) fn forget_sessions(&self) {
-        self.sessions.0.clear();
     }
 }

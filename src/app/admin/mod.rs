@@ -150,8 +150,7 @@ impl App {
             return Err(AppError::NotFound(Missing::User));
         }
         self.accounts.set_disabled(&email, disabled, &Actor::of(caller)).await?;
-        self.known.forget(&email);
-        self.forget_sessions();
+        self.credentials.invalidate_user(&email);
         if with_links {
             self.set_links_disabled(caller, user.id, disabled).await?;
         }

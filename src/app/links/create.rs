@@ -11,7 +11,7 @@ use crate::account::{Caller, Reach, Refused};
 use crate::app::links::draft::{Draft, Maker};
 use crate::app::workspaces::{Entry, main_id};
 use crate::app::{App, AppError, MAIN, ShownLink};
-use crate::cache::Moment;
+use crate::cache::Generation;
 use crate::clock::Timestamp;
 use crate::code::{Code, WorkspaceId};
 use crate::link::{Link, LinkId, Made, Month, Status, Strategy};
@@ -156,7 +156,7 @@ impl App {
         meter: Option<Meter>,
     ) -> Result<Vec<Result<Created, AppError>>, AppError> {
         let now = self.parts.clock.now();
-        let moment = self.parts.repeats.moment();
+        let generation = self.parts.repeats.generation();
         let mut slots = Vec::with_capacity(requests.len());
         for request in requests {
             slots.push(match Draft::check(self, maker, request, now) {
@@ -190,17 +190,17 @@ impl App {
                 break;
             }
         }
-        self.remember(moment, &slots);
+        self.remember(generation, &slots);
         self.results(maker.workspace, slots, all_or_none)
     }
 
     /// Keep what may be asked for again under the same code.
-    fn remember(&self, moment: Moment, slots: &[Slot]) {
+    fn remember(&self, generation: Generation, slots: &[Slot]) {
         for slot in slots {
             if let Slot::Done(link, ..) = slot
                 && matches!(link.strategy, Strategy::Deterministic | Strategy::Custom)
             {
-                self.parts.repeats.keep(moment, Link::clone(link));
+                self.parts.repeats.keep(generation, Link::clone(link));
             }
         }
     }

@@ -80,14 +80,14 @@ impl App {
             return Some(Link::clone(&known.link));
         }
         let Link { workspace, code, .. } = &*known.link;
-        let moment = self.parts.repeats.moment();
+        let generation = self.parts.repeats.generation();
         let Ok(found) = self.parts.store.find_link(workspace, code).await else {
             return Some(Link::clone(&known.link));
         };
         let link = found.filter(|link| self.fits(draft, link));
         match &link {
-            Some(link) => self.parts.repeats.keep(moment, link.clone()),
-            None => self.parts.repeats.forget(workspace.as_str(), code.as_str()),
+            Some(link) => self.parts.repeats.keep(generation, link.clone()),
+            None => self.parts.repeats.invalidate(workspace.as_str(), code.as_str()),
         }
         link
     }

@@ -1,15 +1,10 @@
-//! Workspaces as they were last entered, and the roles that their members had. A role is good for a
-//! second, as everything about a person is; a workspace until it changes.
-//!
-//! Invariant: what was read before a workspace was told to be forgotten is not kept after it.
+//! Workspaces as they were last read, and the roles of their members. A workspace is kept until it
+//! changes; a role is believed for a second, like everything about an account.
 
-use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
-use quick_cache::sync::Cache;
-use tokio::time::Instant;
-
 use crate::account::{Role, UserId};
+use crate::cache::{Generation, GenerationCache};
 use crate::code::WorkspaceId;
 use crate::store::Workspace;
 
@@ -20,69 +15,42 @@ const MOST: usize = 10_000;
 
 #[derive(Debug)]
 pub(crate) struct MembershipCache {
-    workspaces: Cache<WorkspaceId, Workspace>,
-    roles: Cache<(WorkspaceId, UserId), (Instant, Role)>,
-    /// How often anything was forgotten. Held by whoever keeps or forgets: both are rare.
-    forgotten: Mutex<u64>,
+    pub(crate) workspaces: GenerationCache<WorkspaceId, Workspace>,
+    pub(crate) roles: GenerationCache<(WorkspaceId, UserId), Role>,
 }
 
 impl Default for MembershipCache {
     fn default() -> Self {
-        let (workspaces, roles) = (Cache::new(MOST), Cache::new(MOST));
-        Self { workspaces, roles, forgotten: Mutex::default() }
+        Self { workspaces: GenerationCache::new(MOST), roles: GenerationCache::new(MOST) }
     }
 }
 
 impl MembershipCache {
-    /// Now: to be taken before the store is read.
-    pub(crate) fn moment(&self) -> u64 {
-        *self.forgotten.lock().unwrap_or_else(PoisonError::into_inner)
+    pub(crate) fn workspace(&self, id: &WorkspaceId) -> Option<Workspace> {
+        self.workspaces.get(id).map(|found| found.value)
     }
 
-    pub(crate) fn workspace(&self, id: &WorkspaceId) -> Option<Workspace> {
-        self.workspaces.get(id)
+    pub(crate) fn keep_workspace(&self, generation: Generation, workspace: &Workspace) {
+        // Most reads find what is here already.
+        if self.workspace(&workspace.id).as_ref() != Some(workspace) {
+            self.workspaces.insert(generation, workspace.id.clone(), workspace.clone());
+        }
     }
 
     /// The role of a member, if it was read within the last second.
     pub(crate) fn role(&self, id: &WorkspaceId, user: UserId) -> Option<Role> {
-        let (read, role) = self.roles.get(&(id.clone(), user))?;
-        (read.elapsed() < FRESH).then_some(role)
-    }
-
-    pub(crate) fn keep_workspace(&self, moment: u64, workspace: &Workspace) {
-        if self.workspaces.peek(&workspace.id).as_ref() != Some(workspace) {
-            self.unless_forgotten(moment, || {
-                self.workspaces.insert(workspace.id.clone(), workspace.clone());
-            });
-        }
-    }
-
-    pub(crate) fn keep_role(&self, moment: u64, id: &WorkspaceId, user: UserId, role: Role) {
-        self.unless_forgotten(moment, || {
-            self.roles.insert((id.clone(), user), (Instant::now(), role));
-        });
+        let found = self.roles.get(&(id.clone(), user))?;
+        (found.age() < FRESH).then_some(found.value)
     }
 
     /// Drop what is known about a workspace and its members: it changed.
-    pub(crate) fn forget(&self, id: &WorkspaceId) {
-        let mut forgotten = self.forgotten.lock().unwrap_or_else(PoisonError::into_inner);
-        *forgotten += 1;
-        self.workspaces.remove(id);
-        self.roles.retain(|(workspace, _), _| workspace != id);
+    pub(crate) fn invalidate(&self, id: &WorkspaceId) {
+        self.workspaces.invalidate(id);
+        self.roles.invalidate_where(|(workspace, _), _| workspace == id);
     }
 
-    /// Drop everything: anything may have changed.
     pub(crate) fn clear(&self) {
-        let mut forgotten = self.forgotten.lock().unwrap_or_else(PoisonError::into_inner);
-        *forgotten += 1;
         self.workspaces.clear();
         self.roles.clear();
-    }
-
-    fn unless_forgotten(&self, moment: u64, keep: impl FnOnce()) {
-        let forgotten = self.forgotten.lock().unwrap_or_else(PoisonError::into_inner);
-        if *forgotten == moment {
-            keep();
-        }
     }
 }

@@ -95,10 +95,10 @@ impl App {
         id: &WorkspaceId,
     ) -> Result<Entry, AppError> {
         let reach = self.reach(caller, id, Act::CreateLinks).await?;
-        let moment = self.memberships.moment();
+        let generation = self.memberships.workspaces.generation();
         match self.parts.store.find_workspace(id).await? {
             Some(workspace) => {
-                self.memberships.keep_workspace(moment, &workspace);
+                self.memberships.keep_workspace(generation, &workspace);
                 Ok(Entry { workspace, exists: true, reach })
             }
             None if self.parts.policy.open => {
@@ -129,10 +129,10 @@ impl App {
         if known.is_some() {
             return Ok(known);
         }
-        let moment = self.memberships.moment();
+        let generation = self.memberships.roles.generation();
         let role = self.parts.store.find_role(id, identity.id).await?;
         if let Some(role) = role {
-            self.memberships.keep_role(moment, id, identity.id, role);
+            self.memberships.roles.insert(generation, (id.clone(), identity.id), role);
         }
         Ok(role)
     }
