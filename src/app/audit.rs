@@ -1,20 +1,68 @@
-//! Who changed what about a link, for those who may see it.
+//! The audit log: which actions it knows, and the row that is written with each change.
 
 use serde::{Deserialize, Serialize};
 
-use crate::account::{Act, Caller, KeyId, UserId};
+use crate::account::{Caller, KeyId, UserId};
 use crate::app::{App, AppError};
 use crate::clock::Timestamp;
-use crate::code::WorkspaceId;
-use crate::store::{NewChange, Subject};
+use crate::store::{NewChange, StoredChange, Subject};
 
-/// Changes that are shown of one link.
-const MOST: i64 = 100;
+/// The kinds of things that the log is about.
+pub const KINDS: [&str; 6] = ["link", "user", "key", "workspace", "member", "host"];
 
-/// What a change was about.
+/// Declare the actions with the words that the store and the API have for them.
+macro_rules! actions {
+    ($($variant:ident = $word:literal,)+) => {
+        /// What was done.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+        #[expect(missing_docs, reason = "the word beside each variant says what it is")]
+        pub enum Action { $($variant,)+ }
+
+        impl Action {
+            /// All of them, in the order in which a filter offers them.
+            pub const ALL: &[Self] = &[$(Self::$variant,)+];
+
+            /// Its name in the store and in the API.
+            pub const fn as_str(self) -> &'static str {
+                match self { $(Self::$variant => $word,)+ }
+            }
+        }
+    };
+}
+
+actions! {
+    Created = "created",
+    Edited = "edited",
+    Deleted = "deleted",
+    Restored = "restored",
+    Claimed = "claimed",
+    Disabled = "disabled",
+    Enabled = "enabled",
+    ReportsDismissed = "reports-dismissed",
+    LinksDisabled = "links-disabled",
+    LinksEnabled = "links-enabled",
+    Registered = "registered",
+    PasswordChanged = "password-changed",
+    Promoted = "promoted",
+    AccountDeleted = "left",
+    KeyCreated = "made",
+    KeyRevoked = "revoked",
+    Added = "added",
+    RoleChanged = "changed",
+    Removed = "removed",
+}
+
+impl Action {
+    /// Read its name.
+    pub fn parse(text: &str) -> Option<Self> {
+        Self::ALL.iter().copied().find(|action| action.as_str() == text)
+    }
+}
+
+/// More about an action.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
-pub struct ChangeDetail {
+pub struct AuditDetail {
     /// The fields that are different now, as the API names them.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub fields: Vec<String>,
@@ -47,7 +95,7 @@ pub struct ChangeDetail {
     pub owner: Option<i64>,
 }
 
-/// Who does something, for the log.
+/// Who does something, for the audit log.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Actor {
     /// Whose account.
@@ -70,20 +118,20 @@ impl Actor {
         Self { user: None, key: None, client: Some("command line".to_owned()) }
     }
 
-    /// What is written down about something that they do.
-    pub(super) fn note(
+    /// The row of the audit log about something that they do.
+    pub(super) fn audit(
         &self,
         (id, at): (i64, Timestamp),
         subject: Subject,
-        action: &'static str,
-        detail: &ChangeDetail,
+        action: Action,
+        detail: &AuditDetail,
     ) -> NewChange {
         NewChange {
             id,
             at,
             user: self.user,
             key: self.key,
-            action,
+            action: action.as_str(),
             subject,
             detail: serde_json::to_string(detail).unwrap_or_else(|_| "{}".to_owned()),
             client: self.client.clone(),
@@ -91,51 +139,80 @@ impl Actor {
     }
 }
 
-/// A change of a link.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct LinkChange {
+/// An entry of the audit log.
+#[derive(Clone, Debug, PartialEq)]
+pub struct AuditEntry {
     /// When.
     pub at: Timestamp,
-    /// Who, while they have an account.
+    /// The number of the account that did it, if there was one.
+    pub user: Option<i64>,
+    /// Its address, while it exists.
     pub email: Option<String>,
-    /// Whether by an API key.
-    pub by_key: bool,
-    /// `edited`, `deleted`, `restored`, `claimed`, `disabled`, `enabled` or `reports-dismissed`.
+    /// The number of the key that it was done with, if it was one.
+    pub key: Option<i64>,
+    /// From which address.
+    pub client: Option<String>,
+    /// What was done: the name of an [`Action`].
     pub action: String,
+    /// To what kind of thing.
+    pub kind: String,
+    /// Which one.
+    pub subject: String,
     /// More about it.
-    pub detail: ChangeDetail,
+    pub detail: AuditDetail,
+}
+
+impl From<StoredChange> for AuditEntry {
+    fn from(change: StoredChange) -> Self {
+        let (kind, subject) = change.subject;
+        Self {
+            at: change.at,
+            user: change.user.map(|user| user.0),
+            email: change.email,
+            key: change.key.map(|key| key.0),
+            client: change.client,
+            action: change.action,
+            kind,
+            subject,
+            detail: serde_json::from_str(&change.detail).unwrap_or_default(),
+        }
+    }
 }
 
 impl App {
-    /// The latest changes of a link, newest first.
-    pub async fn link_changes(
-        &self,
-        caller: &Caller,
-        workspace: &WorkspaceId,
-        code: &str,
-    ) -> Result<Vec<LinkChange>, AppError> {
-        let (_, link) = self.reach_link(caller, workspace, code, Act::ReadLinks).await?;
-        let changes = self.parts.store.list_changes(link.id, MOST).await?;
-        let read = changes.into_iter().map(|change| LinkChange {
-            at: change.at,
-            email: change.email,
-            by_key: change.key.is_some(),
-            action: change.action,
-            detail: serde_json::from_str(&change.detail).unwrap_or_default(),
-        });
-        Ok(read.collect())
-    }
-
-    /// What is written down about something that `caller` does now.
-    pub(super) async fn note(
+    /// The row of the audit log about something that `caller` does now.
+    pub(super) async fn audit(
         &self,
         caller: &Caller,
         subject: Subject,
-        action: &'static str,
-        detail: ChangeDetail,
+        action: Action,
     ) -> Result<NewChange, AppError> {
-        let id = self.change_ids.take(&self.parts.store, 1).await?.pop().unwrap_or_default();
+        self.audit_with(caller, subject, action, AuditDetail::default()).await
+    }
+
+    pub(super) async fn audit_with(
+        &self,
+        caller: &Caller,
+        subject: Subject,
+        action: Action,
+        detail: AuditDetail,
+    ) -> Result<NewChange, AppError> {
+        let id = self.audit_ids.take(&self.parts.store, 1).await?.pop().unwrap_or_default();
         let at = self.parts.clock.now();
-        Ok(Actor::of(caller).note((id, at), subject, action, &detail))
+        Ok(Actor::of(caller).audit((id, at), subject, action, &detail))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_action_is_read_by_its_own_name() {
+        for action in Action::ALL {
+            assert_eq!(Action::parse(action.as_str()), Some(*action));
+        }
+        assert_eq!(Action::parse("Created"), None);
+        assert_eq!(Action::ALL.len(), 19);
     }
 }

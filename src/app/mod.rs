@@ -11,6 +11,7 @@ mod id_allocator;
 mod invalidation;
 mod limits;
 mod links;
+mod page;
 mod patch;
 mod workspaces;
 
@@ -18,24 +19,24 @@ pub use accounts::keys::KeyRequest;
 pub use accounts::login::{Person, Registration, Session};
 pub use accounts::passwords::{COST, Passwords, QUEUE};
 pub use accounts::sessions::{Browser, SESSION_LIFE};
-pub use admin::audit::{AuditEntry, AuditFilter, AuditPage};
+pub use admin::audit::AuditFilter;
 pub use admin::reports::{MOST_WORDS, ReportQueue, ReportRequest, ReportedLink};
-pub use admin::{JobRun, Operation, UserPage};
+pub use admin::{JobRun, Operation};
 pub use analytics::series::{Bucket, LinkTraffic, Span};
 pub use analytics::totals::Stats;
-pub use audit::{Actor, ChangeDetail, LinkChange};
+pub use audit::{Action, Actor, AuditDetail, AuditEntry, KINDS as AUDIT_KINDS};
 pub use cleanup::{Cleaned, CleanupEnd, CleanupTimes};
 pub use error::{AppError, FieldError, Missing};
 pub use health::Probe;
 pub use links::claim::{ClaimRequest, MOST_CLAIMS};
 pub use links::create::{Created, LinkRequest, Metered};
 pub use links::edit::LinkPatch;
-pub use links::list::{Find, LinkFilter, LinkPage};
+pub use links::list::{Find, FoundLinks, LinkFilter};
 pub use links::qr::{Format, Picture};
 pub use links::show::ShownLink;
+pub use page::Page;
 pub use patch::Change;
-pub use workspaces::members::MemberPage;
-pub use workspaces::{MAIN, Rights, ShownWorkspace, WorkspacePage, WorkspacePatch};
+pub use workspaces::{MAIN, Rights, ShownWorkspace, WorkspacePatch};
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -132,7 +133,7 @@ pub struct App {
     memberships: workspaces::membership_cache::MembershipCache,
     link_ids: IdAllocator,
     code_counter: IdAllocator,
-    change_ids: IdAllocator,
+    audit_ids: IdAllocator,
     stats: analytics::totals::Cached,
     looked_through: health::LookedThrough,
     retarget_alarm: links::retarget_alarm::RetargetAlarm,
@@ -160,7 +161,7 @@ impl App {
             retarget_alarm: links::retarget_alarm::RetargetAlarm::default(),
             link_ids: IdAllocator::new("link", 10_000),
             code_counter: IdAllocator::new("code", 1_000),
-            change_ids: IdAllocator::new("change", 100),
+            audit_ids: IdAllocator::new("change", 100),
             stats: analytics::totals::Cached::default(),
         };
         app.ensure_workspace(&workspaces::main_id()).await?;

@@ -10,7 +10,7 @@ use crate::account::password::Password;
 use crate::account::token::Token;
 use crate::account::{Caller, Email, Scope, UserId, access};
 use crate::app::accounts::{self, NewUser};
-use crate::app::{Actor, App, AppError, ChangeDetail, FieldError, Signup};
+use crate::app::{Action, Actor, App, AppError, FieldError, Signup};
 use crate::clock::Timestamp;
 use crate::store::{Subject, User};
 
@@ -163,8 +163,7 @@ impl App {
                 self.forget_address(&workspace, &code);
             }
         }
-        let left =
-            self.note(caller, Subject::user(user.id), "left", ChangeDetail::default()).await?;
+        let left = self.audit(caller, Subject::user(user.id), Action::AccountDeleted).await?;
         self.parts.store.delete_user(user.id, &left).await?;
         self.credentials.invalidate_user(&user.email);
         Ok(())

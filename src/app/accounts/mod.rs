@@ -14,7 +14,7 @@ use std::time::Duration;
 use crate::account::password::Password;
 use crate::account::{Email, KeyId, Scopes, UserId, claim, key, user};
 use crate::app::accounts::passwords::Passwords;
-use crate::app::{Actor, AppError, ChangeDetail, FieldError, Missing};
+use crate::app::{Action, Actor, AppError, AuditDetail, FieldError, Missing};
 use crate::clock::{Clock, Timestamp};
 use crate::code::WorkspaceId;
 use crate::entropy::Entropy;
@@ -118,7 +118,7 @@ impl Accounts {
             created_at: now,
             updated_at: now,
         };
-        let change = self.note(actor, Subject::user(user.id), "registered").await?;
+        let change = self.audit(actor, Subject::user(user.id), Action::Registered).await?;
         match self.store.insert_user(&user, invite.as_ref(), &change).await? {
             Registered::Done => Ok(user),
             Registered::EmailTaken => Err(AppError::EmailTaken),
@@ -153,7 +153,7 @@ impl Accounts {
         actor: &Actor,
     ) -> Result<i64, AppError> {
         let hash = self.passwords.hash(password).await?;
-        let change = self.note(actor, Subject::user(id), "password-changed").await?;
+        let change = self.audit(actor, Subject::user(id), Action::PasswordChanged).await?;
         let version = self.store.set_password(id, &hash, self.clock.now(), &change).await?;
         version.ok_or(AppError::NotFound(Missing::User))
     }
@@ -166,15 +166,15 @@ impl Accounts {
         actor: &Actor,
     ) -> Result<(), AppError> {
         let user = self.find(email).await?;
-        let action = if disabled { "disabled" } else { "enabled" };
-        let change = self.note(actor, Subject::user(user.id), action).await?;
+        let action = if disabled { Action::Disabled } else { Action::Enabled };
+        let change = self.audit(actor, Subject::user(user.id), action).await?;
         Ok(self.store.set_disabled(user.id, disabled, self.clock.now(), &change).await?)
     }
 
     /// Make a user an administrator of the server.
     pub async fn grant_admin(&self, email: &Email, actor: &Actor) -> Result<(), AppError> {
         let user = self.find(email).await?;
-        let change = self.note(actor, Subject::user(user.id), "promoted").await?;
+        let change = self.audit(actor, Subject::user(user.id), Action::Promoted).await?;
         Ok(self.store.grant_admin(user.id, self.clock.now(), &change).await?)
     }
 
@@ -226,7 +226,7 @@ impl Accounts {
             last_used_at: None,
             revoked_at: None,
         };
-        let change = self.note(actor, Subject::key(key.id), "made").await?;
+        let change = self.audit(actor, Subject::key(key.id), Action::KeyCreated).await?;
         self.store.insert_key(&key, &hash, &change).await?;
         Ok(FreshKey { secret, key })
     }
@@ -243,18 +243,18 @@ impl Accounts {
         id: KeyId,
         actor: &Actor,
     ) -> Result<Vec<u8>, AppError> {
-        let change = self.note(actor, Subject::key(id), "revoked").await?;
+        let change = self.audit(actor, Subject::key(id), Action::KeyRevoked).await?;
         let revoked = self.store.revoke_key(user, id, self.clock.now(), &change).await?;
         revoked.ok_or(AppError::NotFound(Missing::Key))
     }
 
-    async fn note(
+    async fn audit(
         &self,
         actor: &Actor,
         subject: Subject,
-        action: &'static str,
+        action: Action,
     ) -> Result<NewChange, AppError> {
         let id = self.store.take_numbers("change", 1).await?;
-        Ok(actor.note((id, self.clock.now()), subject, action, &ChangeDetail::default()))
+        Ok(actor.audit((id, self.clock.now()), subject, action, &AuditDetail::default()))
     }
 }

@@ -1,137 +1,95 @@
-//! The log of changes, for those who administer the server: who did what, when, to what, from where.
+//! The audit log of the whole server, for its administrators: who did what, when, to what, from where.
 
 use crate::account::{Caller, Email};
-use crate::app::links::list::page_size;
-use crate::app::{App, AppError, ChangeDetail, FieldError};
+use crate::app::page::{page_size, read_cursor};
+use crate::app::{Action, App, AppError, AuditEntry, FieldError, Page};
 use crate::clock::Timestamp;
-use crate::store::{AuditQuery, StoredChange};
+use crate::store::AuditQuery;
 
-/// What a link's own row tells.
-const CREATED: &str = "created";
 /// Longest word to filter by.
 const WORD_BYTES: usize = 64;
 
-/// Which changes.
+/// Which entries.
 #[derive(Clone, Debug, Default)]
 pub struct AuditFilter {
     /// Go on where the last page ended.
     pub cursor: Option<String>,
-    /// Changes in the page.
+    /// Entries in the page.
     pub limit: Option<i64>,
     /// The address of who did it.
     pub user: Option<String>,
-    /// What was done. `created` with the kind `link`, or without any, lists the making of links.
+    /// The name of an [`Action`]. `created` with the kind `link`, or without a kind, lists new links.
     pub action: Option<String>,
     /// The kind of thing that it was done to.
     pub kind: Option<String>,
 }
 
-/// One change.
-#[derive(Clone, Debug, PartialEq)]
-pub struct AuditEntry {
-    /// When.
-    pub at: Timestamp,
-    /// The number of the account that did it, if there was one.
-    pub user: Option<i64>,
-    /// Its address, while it exists.
-    pub email: Option<String>,
-    /// The number of the key that it was done with, if it was one.
-    pub key: Option<i64>,
-    /// From which address.
-    pub client: Option<String>,
-    /// What was done.
-    pub action: String,
-    /// To what kind of thing.
-    pub kind: String,
-    /// Which one.
-    pub subject: String,
-    /// More about it.
-    pub detail: ChangeDetail,
-}
-
-/// A page of changes, newest first.
-#[derive(Clone, Debug)]
-pub struct AuditPage {
-    /// The changes.
-    pub entries: Vec<AuditEntry>,
-    /// How to get the next page, if there is one.
-    pub next: Option<String>,
-}
-
 impl App {
-    /// A page of the log.
-    pub async fn audit(
+    /// A page of the audit log, newest first.
+    pub async fn list_audit(
         &self,
         caller: &Caller,
         filter: &AuditFilter,
-    ) -> Result<AuditPage, AppError> {
+    ) -> Result<Page<AuditEntry>, AppError> {
         Self::administers(caller)?;
-        let page = page_size(filter.limit)?;
+        let size = page_size(filter.limit)?;
         let user = match filter.user.as_deref().map(str::trim).filter(|text| !text.is_empty()) {
             None => None,
             Some(text) => {
-                let nobody = AuditPage { entries: Vec::new(), next: None };
-                let Ok(email) = Email::parse(text) else { return Ok(nobody) };
+                let Ok(email) = Email::parse(text) else { return Ok(Page::empty()) };
                 let Some(user) = self.parts.store.find_user(&email).await? else {
-                    return Ok(nobody);
+                    return Ok(Page::empty());
                 };
                 Some(user.id)
             }
         };
-        let (action, kind) = (word(filter.action.as_deref())?, word(filter.kind.as_deref())?);
-        let before = match filter.cursor.as_deref() {
-            None => (Timestamp::from_ms(i64::MAX), i64::MAX),
-            Some(text) => read_cursor(text)?,
-        };
+        let action = word("action", filter.action.as_deref())?;
+        let kind = word("kind", filter.kind.as_deref())?;
+        let before = read_cursor(filter.cursor.as_deref(), position)?;
+        let before = before.unwrap_or((Timestamp::from_ms(i64::MAX), i64::MAX));
         let of_links = matches!(kind.as_deref(), None | Some("link"));
-        let made = action.as_deref() == Some(CREATED) && of_links;
-        // One more than asked for tells whether there is a next page.
-        let query = AuditQuery { user, action, kind, before, most: page + 1 };
+        // A new link has no row of its own in the log: the link's row tells.
+        let made = action.as_deref() == Some(Action::Created.as_str()) && of_links;
+        let query = AuditQuery { user, action, kind, before, most: size + 1 };
         let store = &self.parts.store;
         let found =
             if made { store.list_made(&query).await? } else { store.list_audit(&query).await? };
-        let full = usize::try_from(page).unwrap_or(usize::MAX);
-        let last = found.get(full.saturating_sub(1)).filter(|_| found.len() > full);
-        let next = last.map(|last| format!("{}.{}", last.at.as_ms(), last.id));
-        let entries = found.into_iter().take(full).map(entry).collect();
-        Ok(AuditPage { entries, next })
+        let page = Page::cut(found, size, |last| format!("{}.{}", last.at.as_ms(), last.id));
+        Ok(page.map(AuditEntry::from))
     }
 }
 
-fn entry(change: StoredChange) -> AuditEntry {
-    let (kind, subject) = change.subject;
-    AuditEntry {
-        at: change.at,
-        user: change.user.map(|user| user.0),
-        email: change.email,
-        key: change.key.map(|key| key.0),
-        client: change.client,
-        action: change.action,
-        kind,
-        subject,
-        detail: serde_json::from_str(&change.detail).unwrap_or_default(),
-    }
-}
-
-fn word(text: Option<&str>) -> Result<Option<String>, FieldError> {
+/// A word to filter by, of the parameter `field`.
+fn word(field: &'static str, text: Option<&str>) -> Result<Option<String>, FieldError> {
     match text.map(str::trim) {
         None | Some("") => Ok(None),
         Some(text) if text.len() > WORD_BYTES || text.contains('\0') => {
             let detail = format!("a word to filter by has at most {WORD_BYTES} bytes");
-            Err(FieldError::new("action", "search-invalid", detail))
+            Err(FieldError::new(field, "search-invalid", detail))
         }
         Some(text) => Ok(Some(text.to_owned())),
     }
 }
 
-/// `time.number` of the last change of a page.
-fn read_cursor(text: &str) -> Result<(Timestamp, i64), FieldError> {
-    let read = |text: &str| {
-        let (at, id) = text.split_once('.')?;
-        Some((Timestamp::from_ms(at.parse().ok()?), id.parse().ok()?))
-    };
-    read(text).ok_or_else(|| {
-        let detail = "cursor is not one that this list gave: leave it out to start over";
-        FieldError::new("cursor", "cursor-invalid", detail)
-    })
+/// `time.number` of the last entry of a page.
+fn position(cursor: &str) -> Option<(Timestamp, i64)> {
+    let (at, id) = cursor.split_once('.')?;
+    Some((Timestamp::from_ms(at.parse().ok()?), id.parse().ok()?))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_word_that_cannot_be_filtered_by_is_reported_under_its_own_name() {
+        for field in ["action", "kind"] {
+            for bad in ["x".repeat(WORD_BYTES + 1), "a\0b".to_owned()] {
+                let error = word(field, Some(&bad)).unwrap_err();
+                assert_eq!((error.field, error.code), (field, "search-invalid"));
+            }
+            assert_eq!(word(field, Some(" edited ")), Ok(Some("edited".to_owned())));
+            assert_eq!(word(field, Some(" ")), Ok(None));
+        }
+    }
 }

@@ -4,26 +4,16 @@ pub(crate) mod audit;
 pub(crate) mod reports;
 
 use crate::account::{Caller, Email, Scope, access};
-use crate::app::{Actor, App, AppError, Missing, Stats};
+use crate::app::page::page_size;
+use crate::app::{Actor, App, AppError, Missing, Page, Stats};
 use crate::clock::{Stopwatch, Timestamp};
 use crate::store::{Instance, User};
 
-/// Users in a page.
-const PAGE: i64 = 50;
 /// Jobs and instances that are shown.
 const JOBS: i64 = 50;
 const INSTANCES: i64 = 200;
 /// An instance that was not heard of for so long is forgotten.
 const FORGOTTEN_MS: i64 = 24 * 3_600_000;
-
-/// A page of users, by address.
-#[derive(Clone, Debug)]
-pub struct UserPage {
-    /// The users.
-    pub users: Vec<User>,
-    /// The address after which the next page begins, if there is one.
-    pub next: Option<String>,
-}
 
 /// Work that one instance does at a time, and when it was last begun.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -123,15 +113,12 @@ impl App {
     }
 
     /// A page of users whose address comes after `after`.
-    pub async fn list_users(&self, caller: &Caller, after: &str) -> Result<UserPage, AppError> {
+    pub async fn list_users(&self, caller: &Caller, after: &str) -> Result<Page<User>, AppError> {
         Self::administers(caller)?;
         let after = if after.contains('\0') { "" } else { after };
-        let mut users = self.parts.store.list_users(after, PAGE + 1).await?;
-        let full = usize::try_from(PAGE).unwrap_or(usize::MAX);
-        let more = users.len() > full;
-        users.truncate(full);
-        let next = users.last().filter(|_| more).map(|last| last.email.to_string());
-        Ok(UserPage { users, next })
+        let size = page_size(None)?;
+        let users = self.parts.store.list_users(after, size + 1).await?;
+        Ok(Page::cut(users, size, |last| last.email.to_string()))
     }
 
     /// Let somebody sign in or not, and with `with_links` let their links redirect or not.

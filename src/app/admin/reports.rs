@@ -1,7 +1,7 @@
 //! Reports: what visitors say about links, and what those who administer the server do about it.
 
 use crate::account::Caller;
-use crate::app::{App, AppError, ChangeDetail, FieldError, Missing, ShownLink};
+use crate::app::{Action, App, AppError, AuditDetail, FieldError, Missing, ShownLink};
 use crate::clock::Timestamp;
 use crate::code::path::{self, Place};
 use crate::code::{WorkspaceId, canonicalise};
@@ -148,8 +148,10 @@ impl App {
         if count == 0 {
             return Err(AppError::NotFound(Missing::Report));
         }
-        let detail = ChangeDetail { count: Some(count), ..ChangeDetail::default() };
-        let change = self.note(caller, Subject::link(link.id), "reports-dismissed", detail).await?;
+        let detail = AuditDetail { count: Some(count), ..AuditDetail::default() };
+        let change = self
+            .audit_with(caller, Subject::link(link.id), Action::ReportsDismissed, detail)
+            .await?;
         Ok(self.parts.store.insert_change(&change).await?)
     }
 

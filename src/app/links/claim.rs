@@ -3,7 +3,7 @@
 
 use crate::account::{Act, Caller, access, claim};
 use crate::app::workspaces::main_id;
-use crate::app::{Actor, App, AppError, ChangeDetail, FieldError, Missing, ShownLink};
+use crate::app::{Action, Actor, App, AppError, AuditDetail, FieldError, Missing, ShownLink};
 use crate::code::Code;
 use crate::store::{Claim, Subject};
 
@@ -42,12 +42,12 @@ impl App {
         // Set back or not, a clock gives no link a second life.
         let now = self.parts.clock.latest(self.parts.clock.now());
         let mut notes = Vec::with_capacity(claims.len());
-        let ids = self.change_ids.take(&self.parts.store, claims.len()).await?;
+        let ids = self.audit_ids.take(&self.parts.store, claims.len()).await?;
         for id in ids {
             // Which link it is about, the store fills in.
             let subject = Subject::user(identity.id);
-            let detail = ChangeDetail::default();
-            notes.push(Actor::of(caller).note((id, now), subject, "claimed", &detail));
+            let detail = AuditDetail::default();
+            notes.push(Actor::of(caller).audit((id, now), subject, Action::Claimed, &detail));
         }
         let taken = self.parts.store.claim_links(identity.id, &claims, now, &notes).await?;
         // The cache knows when they were to expire. At once, and for all: what comes next waits.

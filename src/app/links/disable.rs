@@ -2,7 +2,7 @@
 //! made. What is disabled answers 410 and stays so until they let it go.
 
 use crate::account::{Caller, UserId};
-use crate::app::{App, AppError, ChangeDetail, FieldError, Missing, ShownLink};
+use crate::app::{Action, App, AppError, AuditDetail, FieldError, Missing, ShownLink};
 use crate::code::{Code, WorkspaceId};
 use crate::link::withheld::MOST_NOTE;
 use crate::link::{Link, Reason};
@@ -39,16 +39,17 @@ impl App {
         note: Option<&str>,
     ) -> Result<(), AppError> {
         // What tells who made it outlives the link.
-        let detail = ChangeDetail {
+        let detail = AuditDetail {
             reason: Some(reason.as_str().to_owned()),
             note: note.map(str::to_owned),
             target: Some(link.target.clone()),
             made_at: Some(link.created_at.to_rfc3339()),
             made_from: link.made.client.clone(),
             owner: link.owner.map(|owner| owner.0),
-            ..ChangeDetail::default()
+            ..AuditDetail::default()
         };
-        let change = self.note(caller, Subject::link(link.id), "disabled", detail).await?;
+        let change =
+            self.audit_with(caller, Subject::link(link.id), Action::Disabled, detail).await?;
         let disabled = self.parts.store.disable_link(link.id, reason, note, &change).await?;
         self.forget(link);
         if !disabled {
@@ -70,7 +71,7 @@ impl App {
         let Some(code) = Code::parse(code) else { return Err(missing) };
         let link = self.parts.store.find_link(workspace, &code).await?.ok_or(missing)?;
         let subject = Subject::link(link.id);
-        let change = self.note(caller, subject, "enabled", ChangeDetail::default()).await?;
+        let change = self.audit(caller, subject, Action::Enabled).await?;
         let enabled = self.parts.store.enable_link(link.id, &change).await?;
         self.forget(&link);
         if enabled { Ok(()) } else { Err(AppError::NotDisabled) }
@@ -101,9 +102,9 @@ impl App {
                 count += touched.len();
             }
         }
-        let action = if disabled { "links-disabled" } else { "links-enabled" };
-        let detail = ChangeDetail { count: Some(count), ..ChangeDetail::default() };
-        let change = self.note(caller, Subject::user(user), action, detail).await?;
+        let action = if disabled { Action::LinksDisabled } else { Action::LinksEnabled };
+        let detail = AuditDetail { count: Some(count), ..AuditDetail::default() };
+        let change = self.audit_with(caller, Subject::user(user), action, detail).await?;
         Ok(store.insert_change(&change).await?)
     }
 }

@@ -4,7 +4,7 @@ use crate::account::{Act, Caller};
 use crate::app::links::draft::{
     check_expiry, check_hit_limit, check_status, check_tags, check_title, kept_target,
 };
-use crate::app::{App, AppError, Change, ChangeDetail, FieldError, Missing, ShownLink};
+use crate::app::{Action, App, AppError, AuditDetail, Change, FieldError, Missing, ShownLink};
 use crate::clock::Timestamp;
 use crate::code::WorkspaceId;
 use crate::link::{Link, Status, Strategy};
@@ -53,7 +53,8 @@ impl App {
             let edit = self.apply(&link, patch, now)?;
             let detail = edited(&link, &edit);
             let is_retargeted = detail.old_target.is_some();
-            let change = self.note(caller, Subject::link(link.id), "edited", detail).await?;
+            let change =
+                self.audit_with(caller, Subject::link(link.id), Action::Edited, detail).await?;
             if self.parts.store.edit_link(&link, &edit, now, &change).await? {
                 self.forget(&link);
                 if is_retargeted {
@@ -73,8 +74,7 @@ impl App {
         code: &str,
     ) -> Result<(), AppError> {
         let (_, link) = self.reach_link(caller, workspace, code, Act::ManageLinks).await?;
-        let change =
-            self.note(caller, Subject::link(link.id), "deleted", ChangeDetail::default()).await?;
+        let change = self.audit(caller, Subject::link(link.id), Action::Deleted).await?;
         let now = self.parts.clock.now();
         let deleted = self.parts.store.delete_link(link.id, now, &change).await?;
         self.forget(&link);
@@ -89,8 +89,7 @@ impl App {
         code: &str,
     ) -> Result<ShownLink, AppError> {
         let (workspace, link) = self.reach_link(caller, workspace, code, Act::ManageLinks).await?;
-        let change =
-            self.note(caller, Subject::link(link.id), "restored", ChangeDetail::default()).await?;
+        let change = self.audit(caller, Subject::link(link.id), Action::Restored).await?;
         let now = self.parts.clock.now();
         let restored = self.parts.store.restore_link(link.id, now, &change).await?;
         self.forget(&link);
@@ -155,7 +154,7 @@ impl App {
 }
 
 /// What an edit changes, field by field.
-fn edited(link: &Link, edit: &LinkEdit) -> ChangeDetail {
+fn edited(link: &Link, edit: &LinkEdit) -> AuditDetail {
     let mut fields = Vec::new();
     let mut note = |differs: bool, field: &str| {
         if differs {
@@ -169,5 +168,5 @@ fn edited(link: &Link, edit: &LinkEdit) -> ChangeDetail {
     note(link.hit_limit != edit.hit_limit, "hit_limit");
     note(link.redirect_status != edit.redirect_status, "redirect_status");
     let old_target = (link.target != edit.target).then(|| link.target.clone());
-    ChangeDetail { fields, old_target, ..ChangeDetail::default() }
+    AuditDetail { fields, old_target, ..AuditDetail::default() }
 }

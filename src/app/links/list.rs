@@ -4,15 +4,12 @@ use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 
 use crate::account::{Act, Caller, Reach, Refused};
-use crate::app::{App, AppError, FieldError, MAIN, ShownLink};
+use crate::app::page::{page_size, read_cursor};
+use crate::app::{App, AppError, FieldError, MAIN, Page, ShownLink};
 use crate::code::WorkspaceId;
 use crate::link::{LinkId, Status, Strategy};
 use crate::store::{ListQuery, Position, Search, Shelf, Sort, SortKey};
 
-/// Links in a page, unless the request says otherwise.
-const PAGE: i64 = 50;
-/// Most links in a page.
-const MOST: i64 = 1000;
 /// A list of so many links is looked through for each search.
 const SHORT: i64 = 5000;
 /// Longest text to search for, in bytes.
@@ -52,13 +49,11 @@ pub enum Find {
     Quickly,
 }
 
-/// One page.
+/// Links that were found.
 #[derive(Clone, Debug)]
-pub struct LinkPage {
-    /// The links.
-    pub links: Vec<ShownLink>,
-    /// How to get the next page, if there is one.
-    pub next: Option<String>,
+pub struct FoundLinks {
+    /// A page of them.
+    pub page: Page<ShownLink>,
     /// Whether the search looked at beginnings alone.
     pub by_beginning: bool,
 }
@@ -70,7 +65,7 @@ impl App {
         caller: &Caller,
         workspace: &WorkspaceId,
         filter: &LinkFilter,
-    ) -> Result<LinkPage, AppError> {
+    ) -> Result<FoundLinks, AppError> {
         let (workspace, reach) = self.enter(caller, workspace, Act::ReadLinks).await?;
         let is_main = workspace.id.as_str() == MAIN;
         let which = match reach {
@@ -94,17 +89,13 @@ impl App {
             let carry = self.parts.store.count_tagged(&query.shelf, tag, SHORT + 1).await?;
             query.by_tag = carry <= SHORT;
         }
-        let page = query.most;
-        // One more than asked for tells whether there is a next page.
-        let query = ListQuery { most: page + 1, ..query };
+        let size = query.most;
+        let query = ListQuery { most: size + 1, ..query };
         let now = self.parts.clock.latest(self.parts.clock.now());
-        let mut links = self.parts.store.list_links(&query, now).await?;
-        let full = usize::try_from(page).unwrap_or(usize::MAX);
-        let more = links.len() > full;
-        links.truncate(full);
-        let next = links.last().filter(|_| more);
-        let next = next.map(|last| write_cursor(query.sort, &query.position(last)));
-        Ok(LinkPage { links: self.show(&workspace, links), next, by_beginning })
+        let links = self.parts.store.list_links(&query, now).await?;
+        let page = Page::cut(links, size, |last| write_cursor(query.sort, &query.position(last)));
+        let page = Page { items: self.show(&workspace, page.items), next: page.next };
+        Ok(FoundLinks { page, by_beginning })
     }
 
     /// Whether a list is too long to be looked through for each search.
@@ -114,16 +105,6 @@ impl App {
             *which != Shelf::Main && self.parts.store.count_shelf(which, SHORT + 1).await? > SHORT;
         Ok(long)
     }
-}
-
-/// How many in a page.
-pub(crate) fn page_size(limit: Option<i64>) -> Result<i64, FieldError> {
-    let limit = limit.unwrap_or(PAGE);
-    if (1..=MOST).contains(&limit) {
-        return Ok(limit);
-    }
-    let detail = format!("limit is a whole number from 1 to {MOST}");
-    Err(FieldError::new("limit", "limit-invalid", detail))
 }
 
 /// What a text is compared with at the beginning of: a URL's scheme and `www.` do not count.
@@ -165,11 +146,8 @@ fn read_filter(shelf: Shelf, filter: &LinkFilter) -> Result<ListQuery, AppError>
         Some("") | None => Ok(None),
         Some(text) => Ok(Some(text.to_owned())),
     };
-    let after = filter.cursor.as_deref().map(|cursor| {
-        let detail =
-            "cursor is not one that a list with this sort gave: leave it out to start over";
-        read_cursor(sort, cursor).ok_or_else(|| refused("cursor", "cursor-invalid", detail))
-    });
+    // A cursor belongs to the sort of its list.
+    let after = read_cursor(filter.cursor.as_deref(), |text| read_position(sort, text))?;
     Ok(ListQuery {
         shelf,
         status,
@@ -178,7 +156,7 @@ fn read_filter(shelf: Shelf, filter: &LinkFilter) -> Result<ListQuery, AppError>
         by_tag: false,
         search: text("q", &filter.search)?.map(Search::Holds),
         sort,
-        after: after.transpose()?,
+        after,
         most: page_size(filter.limit)?,
     })
 }
@@ -208,7 +186,7 @@ fn write_cursor(sort: Sort, position: &Position) -> String {
     URL_SAFE_NO_PAD.encode(text)
 }
 
-fn read_cursor(sort: Sort, cursor: &str) -> Option<Position> {
+fn read_position(sort: Sort, cursor: &str) -> Option<Position> {
     let text = String::from_utf8(URL_SAFE_NO_PAD.decode(cursor).ok()?).ok()?;
     let mut pieces = text.splitn(3, ':');
     if pieces.next()? != mark(sort) {

@@ -1,5 +1,6 @@
 //! Links: create, list, show, edit, delete, disable, claim, and what is made of them.
 
+mod audit;
 pub(crate) mod claim;
 pub(crate) mod create;
 pub(crate) mod disable;

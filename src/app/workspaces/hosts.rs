@@ -1,7 +1,7 @@
 //! Hosts: the names a workspace's links answer on.
 
 use crate::account::{Act, Caller};
-use crate::app::{App, AppError, ChangeDetail, FieldError, Missing};
+use crate::app::{Action, App, AppError, FieldError, Missing};
 use crate::code::{WorkspaceId, canonicalise};
 use crate::fleet::Message;
 use crate::store::{Host, Subject};
@@ -27,7 +27,7 @@ impl App {
             return Err(FieldError::new("host", "hosts-too-many", detail).into());
         }
         let subject = Subject::host(workspace, &host.host);
-        let change = self.note(caller, subject, "added", ChangeDetail::default()).await?;
+        let change = self.audit(caller, subject, Action::Added).await?;
         if !self.parts.store.take_host(&host, &change).await? {
             return Err(AppError::HostTaken);
         }
@@ -45,7 +45,7 @@ impl App {
         self.enter(caller, workspace, Act::Manage).await?;
         let host = self.host_name(name).map_err(|_| AppError::NotFound(Missing::Host))?;
         let subject = Subject::host(workspace, &host);
-        let change = self.note(caller, subject, "removed", ChangeDetail::default()).await?;
+        let change = self.audit(caller, subject, Action::Removed).await?;
         let now = self.parts.clock.now();
         if !self.parts.store.delete_host(&host, workspace, now, &change).await? {
             return Err(AppError::NotFound(Missing::Host));

@@ -1,19 +1,10 @@
 //! Members of workspaces: who is in, and with which role.
 
 use crate::account::{Act, Caller, Email, Role, UserId};
-use crate::app::links::list::page_size;
-use crate::app::{App, AppError, ChangeDetail, FieldError, MAIN, Missing};
+use crate::app::page::{page_size, read_cursor};
+use crate::app::{Action, App, AppError, AuditDetail, FieldError, MAIN, Missing, Page};
 use crate::code::WorkspaceId;
 use crate::store::{Member, NewChange, Subject};
-
-/// One page of members.
-#[derive(Clone, Debug)]
-pub struct MemberPage {
-    /// The members.
-    pub members: Vec<Member>,
-    /// How to get the next page, if there is one.
-    pub next: Option<String>,
-}
 
 impl App {
     /// Let somebody who has an account into a workspace.
@@ -36,7 +27,8 @@ impl App {
         let email = Email::parse(email).map_err(|_| unknown())?;
         let user = self.parts.store.find_user(&email).await?.ok_or_else(unknown)?;
         let now = self.parts.clock.now();
-        let change = self.member_note(caller, &workspace.id, &email, "added", Some(role)).await?;
+        let change =
+            self.audit_member(caller, &workspace.id, &email, Action::Added, Some(role)).await?;
         if !self.parts.store.insert_member(&workspace.id, user.id, role, now, &change).await? {
             return Err(AppError::MemberTaken);
         }
@@ -50,23 +42,13 @@ impl App {
         workspace: &WorkspaceId,
         cursor: Option<&str>,
         limit: Option<i64>,
-    ) -> Result<MemberPage, AppError> {
+    ) -> Result<Page<Member>, AppError> {
         let (workspace, _) = self.enter(caller, workspace, Act::Look).await?;
-        let after = match cursor {
-            None => 0,
-            Some(cursor) => cursor.parse().map_err(|_| {
-                let detail = "cursor is not one that this list gave: leave it out to start over";
-                FieldError::new("cursor", "cursor-invalid", detail)
-            })?,
-        };
-        let page = page_size(limit)?;
+        let after = read_cursor(cursor, |text| text.parse().ok())?.unwrap_or(0);
+        let size = page_size(limit)?;
         let store = &self.parts.store;
-        let mut members = store.list_members(&workspace.id, UserId(after), page + 1).await?;
-        let full = usize::try_from(page).unwrap_or(usize::MAX);
-        let more = members.len() > full;
-        members.truncate(full);
-        let next = members.last().filter(|_| more).map(|last| last.user.to_string());
-        Ok(MemberPage { members, next })
+        let members = store.list_members(&workspace.id, UserId(after), size + 1).await?;
+        Ok(Page::cut(members, size, |last| last.user.to_string()))
     }
 
     /// Give a member another role.
@@ -80,7 +62,9 @@ impl App {
         let (workspace, _) = self.enter(caller, workspace, Act::Manage).await?;
         let email = Email::parse(email).map_err(|_| AppError::NotFound(Missing::Member))?;
         let member = self.member(&workspace.id, &email).await?;
-        let change = self.member_note(caller, &workspace.id, &email, "changed", Some(role)).await?;
+        let change = self
+            .audit_member(caller, &workspace.id, &email, Action::RoleChanged, Some(role))
+            .await?;
         if !self.parts.store.set_role(&workspace.id, member.user, role, &change).await? {
             return Err(AppError::LastAdmin);
         }
@@ -104,7 +88,8 @@ impl App {
         let (workspace, _) = self.enter(caller, workspace, act).await?;
         let email = email.map_err(|_| AppError::NotFound(Missing::Member))?;
         let member = self.member(&workspace.id, &email).await?;
-        let change = self.member_note(caller, &workspace.id, &email, "removed", None).await?;
+        let change =
+            self.audit_member(caller, &workspace.id, &email, Action::Removed, None).await?;
         if !self.parts.store.delete_member(&workspace.id, member.user, &change).await? {
             return Err(AppError::LastAdmin);
         }
@@ -112,17 +97,17 @@ impl App {
         Ok(())
     }
 
-    async fn member_note(
+    async fn audit_member(
         &self,
         caller: &Caller,
         workspace: &WorkspaceId,
         email: &Email,
-        action: &'static str,
+        action: Action,
         role: Option<Role>,
     ) -> Result<NewChange, AppError> {
         let role = role.map(|role| role.as_str().to_owned());
-        let detail = ChangeDetail { role, ..ChangeDetail::default() };
-        self.note(caller, Subject::member(workspace, email), action, detail).await
+        let detail = AuditDetail { role, ..AuditDetail::default() };
+        self.audit_with(caller, Subject::member(workspace, email), action, detail).await
     }
 
     async fn member(&self, workspace: &WorkspaceId, email: &Email) -> Result<Member, AppError> {

@@ -5,8 +5,8 @@ pub(crate) mod members;
 pub(crate) mod membership_cache;
 
 use crate::account::{Act, Caller, Reach, Role, Scope, access};
-use crate::app::links::list::page_size;
-use crate::app::{App, AppError, Change, ChangeDetail, FieldError, Missing};
+use crate::app::page::{page_size, read_cursor};
+use crate::app::{Action, App, AppError, AuditDetail, Change, FieldError, Missing, Page};
 use crate::code::WorkspaceId;
 use crate::link::{Strategy, limits};
 use crate::store::{Subject, Workspace};
@@ -41,15 +41,6 @@ pub struct ShownWorkspace {
     pub workspace: Workspace,
     /// Its hosts.
     pub hosts: Vec<String>,
-}
-
-/// One page of workspaces.
-#[derive(Clone, Debug)]
-pub struct WorkspacePage {
-    /// The workspaces.
-    pub workspaces: Vec<ShownWorkspace>,
-    /// How to get the next page, if there is one.
-    pub next: Option<String>,
 }
 
 /// A workspace that a caller may make links in.
@@ -162,7 +153,7 @@ impl App {
         apply(&mut workspace, patch)?;
         let store = &self.parts.store;
         let subject = Subject::workspace(&workspace.id);
-        let change = self.note(caller, subject, "created", ChangeDetail::default()).await?;
+        let change = self.audit(caller, subject, Action::Created).await?;
         let made = store.insert_workspace_of(&workspace, caller.owner(), &change).await?;
         if made { Ok(self.with_hosts(workspace)) } else { Err(AppError::WorkspaceTaken) }
     }
@@ -202,26 +193,17 @@ impl App {
         caller: &Caller,
         cursor: Option<&str>,
         limit: Option<i64>,
-    ) -> Result<WorkspacePage, AppError> {
+    ) -> Result<Page<ShownWorkspace>, AppError> {
         // Who may not ask is told that, before anything about what was asked.
         if !caller.is_open() {
             access::to_account(caller, Scope::Read)?;
         }
-        let after = match cursor {
-            None => "",
-            Some(cursor) => WorkspaceId::parse(cursor).map(|_| cursor).ok_or_else(|| {
-                let detail = "cursor is not one that this list gave: leave it out to start over";
-                FieldError::new("cursor", "cursor-invalid", detail)
-            })?,
-        };
-        let page = page_size(limit)?;
-        let mut workspaces = self.visible_workspaces(caller, after, page + 1).await?;
-        let full = usize::try_from(page).unwrap_or(usize::MAX);
-        let more = workspaces.len() > full;
-        workspaces.truncate(full);
-        let next = workspaces.last().filter(|_| more).map(|last| last.id.to_string());
-        let workspaces = workspaces.into_iter().map(|one| self.with_hosts(one)).collect();
-        Ok(WorkspacePage { workspaces, next })
+        let after = read_cursor(cursor, WorkspaceId::parse)?;
+        let after = after.as_ref().map_or("", WorkspaceId::as_str);
+        let size = page_size(limit)?;
+        let workspaces = self.visible_workspaces(caller, after, size + 1).await?;
+        let page = Page::cut(workspaces, size, |last| last.id.to_string());
+        Ok(page.map(|one| self.with_hosts(one)))
     }
 
     async fn visible_workspaces(
@@ -264,8 +246,9 @@ impl App {
         if workspace.hit_limit != limit_before {
             fields.push("hit_limit".to_owned());
         }
-        let detail = ChangeDetail { fields, ..ChangeDetail::default() };
-        let change = self.note(caller, Subject::workspace(id), "edited", detail).await?;
+        let detail = AuditDetail { fields, ..AuditDetail::default() };
+        let change =
+            self.audit_with(caller, Subject::workspace(id), Action::Edited, detail).await?;
         if !self.parts.store.update_workspace(&workspace, &change).await? {
             return Err(AppError::NotFound(Missing::Workspace));
         }
@@ -289,8 +272,7 @@ impl App {
         if id.as_str() == MAIN {
             return Err(AppError::MainStays);
         }
-        let change =
-            self.note(caller, Subject::workspace(id), "deleted", ChangeDetail::default()).await?;
+        let change = self.audit(caller, Subject::workspace(id), Action::Deleted).await?;
         if !self.parts.store.delete_workspace(id, now, &change).await? {
             return Err(AppError::WorkspaceInUse);
         }

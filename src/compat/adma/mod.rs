@@ -317,8 +317,8 @@ async fn make(
 async fn own_links(app: &App, caller: &Caller) -> Result<axum::Json<Vec<AdmaLink>>, Problem> {
     let main = App::workspace_id(MAIN)?;
     let filter = LinkFilter { limit: Some(MOST_LISTED), mine: true, ..LinkFilter::default() };
-    let page = app.list_links(caller, &main, &filter).await?;
-    Ok(axum::Json(page.links.into_iter().map(|link| AdmaLink::new(link, None)).collect()))
+    let page = app.list_links(caller, &main, &filter).await?.page;
+    Ok(axum::Json(page.items.into_iter().map(|link| AdmaLink::new(link, None)).collect()))
 }
 
 fn request(original_url: String) -> LinkRequest {

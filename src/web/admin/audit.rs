@@ -1,5 +1,5 @@
-//! `/app/admin/audit`: the log of changes, for those who administer the server. Kinds and actions are
-//! shown as the API names them: they are what is filtered by.
+//! `/app/admin/audit`: the audit log of the server, for its administrators. Kinds and actions are shown
+//! as the API names them: they are what is filtered by.
 
 use std::sync::Arc;
 
@@ -8,45 +8,22 @@ use axum::extract::State;
 use axum::response::Response;
 use http::Uri;
 
-use crate::app::{App, AuditEntry, AuditFilter};
+use crate::app::{AUDIT_KINDS, Action, App, AuditEntry, AuditFilter};
 use crate::web::failure::Failure;
 use crate::web::form::Form;
 use crate::web::i18n::Words;
 use crate::web::page::{self, Page};
 use crate::web::visitor::Member;
 
-const KINDS: [&str; 6] = ["link", "user", "key", "workspace", "member", "host"];
-const ACTIONS: [&str; 19] = [
-    "created",
-    "edited",
-    "deleted",
-    "restored",
-    "claimed",
-    "disabled",
-    "enabled",
-    "reports-dismissed",
-    "links-disabled",
-    "links-enabled",
-    "registered",
-    "password-changed",
-    "promoted",
-    "left",
-    "made",
-    "revoked",
-    "added",
-    "changed",
-    "removed",
-];
-
 #[derive(Template)]
 #[template(path = "audit.html")]
-struct AuditPage {
+struct AuditTemplate {
     page: Page,
     user: String,
     kind: String,
     action: String,
     kinds: &'static [&'static str],
-    actions: &'static [&'static str],
+    actions: Vec<&'static str>,
     entries: Vec<Row>,
     next: Option<String>,
 }
@@ -80,29 +57,34 @@ pub(in crate::web) async fn audit(
         action: Some(action.clone()),
         kind: Some(kind.clone()),
     };
-    let found = app.audit(&visitor.caller, &filter).await?;
+    let found = app.list_audit(&visitor.caller, &filter).await?;
     let next = found.next.map(|cursor| {
         let mut next = url::form_urlencoded::Serializer::new("/app/admin/audit?".to_owned());
         next.append_pair("user", &user).append_pair("kind", &kind);
         next.append_pair("action", &action).append_pair("cursor", &cursor).finish()
     });
-    Ok(page::show(&AuditPage {
+    Ok(page::show(&AuditTemplate {
         page: Page::new(&app, &visitor),
-        entries: found.entries.into_iter().map(|entry| row(entry, words)).collect(),
+        entries: found.items.into_iter().map(|entry| row(entry, words)).collect(),
         user,
         kind,
         action,
-        kinds: &KINDS,
-        actions: &ACTIONS,
+        kinds: &AUDIT_KINDS,
+        actions: Action::ALL.iter().map(|action| action.as_str()).collect(),
         next,
     }))
 }
 
-fn row(entry: AuditEntry, words: &Words) -> Row {
-    let mut who = entry.email.unwrap_or_else(|| words.link.somebody.to_owned());
-    if entry.key.is_some() {
-        who = format!("{who} {}", words.link.with_key);
+/// Who did it: the address of the account, and whether with a key.
+pub(in crate::web) fn who(entry: &AuditEntry, words: &Words) -> String {
+    let who = entry.email.as_deref().unwrap_or(words.link.somebody);
+    match entry.key {
+        Some(_) => format!("{who} {}", words.link.with_key),
+        None => who.to_owned(),
     }
+}
+
+fn row(entry: AuditEntry, words: &Words) -> Row {
     let href = (entry.kind == "link").then_some(entry.subject.as_str());
     let href = href.and_then(|subject| subject.split_once('/'));
     let detail = serde_json::to_value(&entry.detail).unwrap_or_default();
@@ -112,7 +94,7 @@ fn row(entry: AuditEntry, words: &Words) -> Row {
     });
     Row {
         at: page::time(entry.at),
-        who,
+        who: who(&entry, words),
         href: href.map(|(workspace, code)| format!("/app/w/{workspace}/l/{code}")),
         kind: entry.kind,
         action: entry.action,

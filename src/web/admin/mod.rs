@@ -129,7 +129,7 @@ pub(in crate::web) async fn admin(
         unwritten: page::number(now.unwritten),
         now: page::time(now.now),
         jobs: now.jobs.into_iter().map(JobRow::from).collect(),
-        users: users.users.into_iter().map(UserRow::from).collect(),
+        users: users.items.into_iter().map(UserRow::from).collect(),
         from,
         next,
     }))

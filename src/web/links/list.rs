@@ -138,7 +138,7 @@ pub(in crate::web) async fn list(
     let words = visitor.words();
     let filter = Asked::read(&uri, &place.base);
     let found = app.list_links(&visitor.caller, &place.workspace, &filter.filter(&place)).await?;
-    let rows = found.links.iter().map(|link| row(link, &place, words)).collect();
+    let rows = found.page.items.iter().map(|link| row(link, &place, words)).collect();
     let is_admin = visitor.browser.as_ref().is_some_and(|browser| browser.person.is_admin);
     let all_of_main =
         (place.is_main && is_admin && !filter.all).then(|| format!("{}?all=1", place.base));
@@ -151,7 +151,7 @@ pub(in crate::web) async fn list(
         page,
         rows,
         by_beginning: found.by_beginning && !filter.q.is_empty(),
-        next: found.next.map(|cursor| filter.address(&place.base, "", &cursor)),
+        next: found.page.next.map(|cursor| filter.address(&place.base, "", &cursor)),
         export_csv: filter.address(&place.base, "/export.csv", ""),
         export_json: filter.address(&place.base, "/export.json", ""),
         all_of_main,

@@ -45,7 +45,7 @@ async fn workspaces_page(
     };
     Ok(WorkspacesPage {
         page: Page::new(app, visitor),
-        workspaces: found.workspaces.into_iter().map(row).collect(),
+        workspaces: found.items.into_iter().map(row).collect(),
         next: found.next,
         id: String::new(),
         refusal: Refusal::default(),

@@ -51,7 +51,7 @@ async fn settings_page(
     let place = Place::enter(app, visitor, workspace, "settings").await?;
     let (caller, id) = (&visitor.caller, &place.workspace);
     let shown = app.show_workspace(caller, id).await?;
-    let members = app.list_members(caller, id, None, Some(MEMBERS)).await?.members;
+    let members = app.list_members(caller, id, None, Some(MEMBERS)).await?.items;
     let me = caller.owner();
     let row = |member: MemberOf| MemberRow {
         is_me: Some(member.user) == me,
