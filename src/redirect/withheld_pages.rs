@@ -1,8 +1,9 @@
 //! What visitors of a link see that exists but is withheld: the reason, in three languages, and where to
 //! report links. Constants, as all pages of the data plane are.
 
+use crate::language::Language;
 use crate::link::Reason;
-use crate::redirect::pages::{Language, html};
+use crate::redirect::pages::html;
 
 /// The page for a reason.
 #[rustfmt::skip]

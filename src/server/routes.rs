@@ -15,8 +15,8 @@ use utoipa_axum::router::OpenApiRouter;
 use crate::api;
 use crate::app::App;
 use crate::code::Reserved;
+use crate::compat;
 use crate::config::PublicUrl;
-use crate::dialects;
 use crate::problem::Problem;
 use crate::web;
 
@@ -27,7 +27,7 @@ pub fn document() -> OpenApi {
 
 /// Every endpoint, the older wire shapes included.
 fn endpoints() -> OpenApiRouter<Arc<App>> {
-    api::endpoints().merge(dialects::endpoints())
+    api::endpoints().merge(compat::endpoints())
 }
 
 /// Words that are pages or endpoints: no custom code may be one of them.

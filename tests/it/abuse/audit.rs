@@ -151,6 +151,12 @@ async fn look_a_page_at_a_time(server: &Server, root: &Http) {
     ada.get(AUDIT).await.expect_problem(404, "not-found");
     server.http.get(AUDIT).await.expect(401);
     root.get(&format!("{AUDIT}?cursor=nonsense")).await.expect_problem(422, "cursor-invalid");
+    // What cannot be filtered by is reported under its own name.
+    for field in ["action", "kind"] {
+        let bad = format!("{AUDIT}?{field}={}", "x".repeat(65));
+        let problem = root.get(&bad).await.expect(422).json();
+        assert_eq!(problem["errors"][0]["field"], field);
+    }
 }
 
 async fn a16_the_log_is_kept_for_as_long_as_the_setting_says(kind: Kind) {

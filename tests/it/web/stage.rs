@@ -4,7 +4,7 @@
 use std::time::Duration;
 
 use kurz::account::Email;
-use kurz::app::people::{NewUser, People};
+use kurz::app::accounts::{Accounts, NewUser};
 use kurz::app::{Actor, COST, Passwords, QUEUE};
 use kurz::clock::Clock;
 use kurz::config::{Config, Overrides};
@@ -100,7 +100,7 @@ impl Stage {
     /// An administrator of the server, made as the command line does.
     pub(super) async fn administrator(&self, name: &str) {
         let store = Store::open(&self.config.store).await.unwrap();
-        let people = People {
+        let people = Accounts {
             store: store.into(),
             clock: self.clock.clone(),
             entropy: Entropy::os(),
