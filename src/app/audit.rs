@@ -4,7 +4,7 @@ use crate::account::{Caller, Email};
 use crate::app::list::page_size;
 use crate::app::{App, AppError, ChangeDetail, FieldError};
 use crate::clock::Timestamp;
-use crate::store::{AuditQuery, StoredChange};
+use crate::store::{AuditQuery, AuditRow};
 
 /// What a link's own row tells.
 const CREATED: &str = "created";
@@ -89,7 +89,7 @@ impl App {
         let query = AuditQuery { user, action, kind, before, most: page + 1 };
         let store = &self.parts.store;
         let found =
-            if made { store.list_made(&query).await? } else { store.list_audit(&query).await? };
+            if made { store.list_created(&query).await? } else { store.list_audit(&query).await? };
         let full = usize::try_from(page).unwrap_or(usize::MAX);
         let last = found.get(full.saturating_sub(1)).filter(|_| found.len() > full);
         let next = last.map(|last| format!("{}.{}", last.at.as_ms(), last.id));
@@ -98,7 +98,7 @@ impl App {
     }
 }
 
-fn entry(change: StoredChange) -> AuditEntry {
+fn entry(change: AuditRow) -> AuditEntry {
     let (kind, subject) = change.subject;
     AuditEntry {
         at: change.at,

@@ -6,7 +6,7 @@ use crate::account::{Act, Caller, KeyId, UserId};
 use crate::app::{App, AppError};
 use crate::clock::Timestamp;
 use crate::code::WorkspaceId;
-use crate::store::{NewChange, Subject};
+use crate::store::{NewAuditEntry, Subject};
 
 /// Changes that are shown of one link.
 const MOST: i64 = 100;
@@ -77,8 +77,8 @@ impl Actor {
         subject: Subject,
         action: &'static str,
         detail: &ChangeDetail,
-    ) -> NewChange {
-        NewChange {
+    ) -> NewAuditEntry {
+        NewAuditEntry {
             id,
             at,
             user: self.user,
@@ -115,7 +115,7 @@ impl App {
         code: &str,
     ) -> Result<Vec<LinkChange>, AppError> {
         let (_, link) = self.reach_link(caller, workspace, code, Act::ReadLinks).await?;
-        let changes = self.parts.store.list_changes(link.id, MOST).await?;
+        let changes = self.parts.store.list_link_audit(link.id, MOST).await?;
         let read = changes.into_iter().map(|change| LinkChange {
             at: change.at,
             email: change.email,
@@ -133,7 +133,7 @@ impl App {
         subject: Subject,
         action: &'static str,
         detail: ChangeDetail,
-    ) -> Result<NewChange, AppError> {
+    ) -> Result<NewAuditEntry, AppError> {
         let id = self.change_ids.take(&self.parts.store, 1).await?.pop().unwrap_or_default();
         let at = self.parts.clock.now();
         Ok(Actor::of(caller).note((id, at), subject, action, &detail))

@@ -104,7 +104,7 @@ impl App {
         let action = if disabled { "links-disabled" } else { "links-enabled" };
         let detail = ChangeDetail { count: Some(count), ..ChangeDetail::default() };
         let change = self.note(caller, Subject::user(user), action, detail).await?;
-        Ok(store.insert_change(&change).await?)
+        Ok(store.insert_audit(&change).await?)
     }
 }
 

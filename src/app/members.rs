@@ -4,7 +4,7 @@ use crate::account::{Act, Caller, Email, Role, UserId};
 use crate::app::list::page_size;
 use crate::app::{App, AppError, ChangeDetail, FieldError, MAIN, Missing};
 use crate::code::WorkspaceId;
-use crate::store::{Member, NewChange, Subject};
+use crate::store::{Member, NewAuditEntry, Subject};
 
 /// One page of members.
 #[derive(Clone, Debug)]
@@ -119,7 +119,7 @@ impl App {
         email: &Email,
         action: &'static str,
         role: Option<Role>,
-    ) -> Result<NewChange, AppError> {
+    ) -> Result<NewAuditEntry, AppError> {
         let role = role.map(|role| role.as_str().to_owned());
         let detail = ChangeDetail { role, ..ChangeDetail::default() };
         self.note(caller, Subject::member(workspace, email), action, detail).await

@@ -11,7 +11,7 @@ use crate::app::{Actor, AppError, ChangeDetail, FieldError, Missing};
 use crate::clock::{Clock, Timestamp};
 use crate::code::WorkspaceId;
 use crate::entropy::Entropy;
-use crate::store::{ApiKey, NewChange, Registered, Store, Subject, User};
+use crate::store::{ApiKey, NewAuditEntry, Registered, Store, Subject, User};
 
 /// How long an invitation is good.
 const INVITE_LIFE: Duration = Duration::from_hours(7 * 24);
@@ -246,7 +246,7 @@ impl People {
         actor: &Actor,
         subject: Subject,
         action: &'static str,
-    ) -> Result<NewChange, AppError> {
+    ) -> Result<NewAuditEntry, AppError> {
         let id = self.store.take_numbers("change", 1).await?;
         Ok(actor.note((id, self.clock.now()), subject, action, &ChangeDetail::default()))
     }

@@ -72,7 +72,7 @@ impl App {
             AppError::from(FieldError::new("address", "report-unknown", detail))
         };
         let key = self.key_of(&request.address).ok_or_else(unknown)?;
-        let place = self.parts.store.find_place(&key).await?;
+        let place = self.parts.store.find_redirect_row(&key).await?;
         let place = place.filter(|place| place.life.deleted_at.is_none());
         let place = place.filter(|place| place.life.purged_at.is_none()).ok_or_else(unknown)?;
         if self.parts.store.count_reports().await? >= BOUNDS.in_all {
@@ -150,7 +150,7 @@ impl App {
         }
         let detail = ChangeDetail { count: Some(count), ..ChangeDetail::default() };
         let change = self.note(caller, Subject::link(link.id), "reports-dismissed", detail).await?;
-        Ok(self.parts.store.insert_change(&change).await?)
+        Ok(self.parts.store.insert_audit(&change).await?)
     }
 
     pub(super) async fn settle_reports(&self, link: LinkId) -> Result<usize, AppError> {

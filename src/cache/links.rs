@@ -174,7 +174,7 @@ impl LinkCache {
     async fn read(&self, key: &str) -> Result<Option<Entry>, Error> {
         loop {
             let round = self.recorder.round();
-            let Some(place) = self.store.find_place(key).await? else { return Ok(None) };
+            let Some(place) = self.store.find_redirect_row(key).await? else { return Ok(None) };
             if place.life.purged_at.is_some() {
                 return Ok(None);
             }

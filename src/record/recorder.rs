@@ -14,7 +14,7 @@ use crate::link::{Hour, LinkId, Tally};
 use crate::record::book::{Book, Numbered, Task};
 use crate::record::cells::Cells;
 use crate::record::{Cell, Click, Entry, Face, Lane};
-use crate::store::{Error, LogRow, Place, Store, Turn};
+use crate::store::{Error, LogRow, RedirectRow, Store, WriteSeq};
 
 /// How long clicks gather before they are made safe.
 pub const EVERY: Duration = Duration::from_millis(250);
@@ -91,7 +91,7 @@ impl Recorder {
     }
 
     /// A link that was read in `round`, with its counters; `None` when it must be read again.
-    pub fn entry(&self, place: &Place, face: &Face<'_>, round: u64) -> Option<Entry> {
+    pub fn entry(&self, place: &RedirectRow, face: &Face<'_>, round: u64) -> Option<Entry> {
         let first = || {
             let hits = u64::try_from(place.month_hits).unwrap_or_default();
             let ledger = self.ledger.as_ref();
@@ -165,7 +165,7 @@ impl Recorder {
         now: Timestamp,
     ) -> Result<(), Error> {
         let writer = self.writer;
-        let turn = Turn { writer, number: book.turn() };
+        let turn = WriteSeq { writer, number: book.turn() };
         match (task, book.sent(), book.part()) {
             (Task::Add, Some((_, tallies)), _) => {
                 store.add_tallies(turn, tallies, now).await?;

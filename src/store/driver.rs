@@ -9,7 +9,7 @@ use crate::clock::Timestamp;
 use crate::store::Error;
 use crate::store::postgres::Postgres;
 use crate::store::sqlite::Sqlite;
-use crate::store::value::{Row, Value};
+use crate::store::value::{SqlRow, SqlValue};
 
 /// The constant text of a statement, with `$n` parameters that first appear in ascending order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -64,21 +64,21 @@ pub(crate) struct Load {
     pub(super) write: Sql,
     /// Begins the writing of many.
     pub(super) bulk: BulkSql,
-    pub(super) rows: Vec<Row>,
+    pub(super) rows: Vec<SqlRow>,
 }
 
 /// One step of an atomic batch.
 #[derive(Clone, Debug)]
 pub(crate) struct Step {
     pub(super) sql: Sql,
-    pub(super) params: Vec<Value<'static>>,
+    pub(super) params: Vec<SqlValue<'static>>,
     /// The batch holds only if this step gives at least one row.
     pub(super) must_give_row: bool,
 }
 
 impl Step {
-    pub(crate) fn new<'a>(sql: Sql, params: impl IntoIterator<Item = Value<'a>>) -> Self {
-        let params = params.into_iter().map(Value::into_owned).collect();
+    pub(crate) fn new<'a>(sql: Sql, params: impl IntoIterator<Item = SqlValue<'a>>) -> Self {
+        let params = params.into_iter().map(SqlValue::into_owned).collect();
         Self { sql, params, must_give_row: false }
     }
 
@@ -94,7 +94,7 @@ impl Step {
 pub(crate) enum Outcome {
     /// Committed and durable; the rows of each step. One that reads nothing back gives a row
     /// without columns if it changed anything.
-    Done(Vec<Vec<Row>>),
+    Done(Vec<Vec<SqlRow>>),
     /// Undone, because these steps gave no row though the batch asked for one.
     Undone(Vec<usize>),
 }
@@ -108,7 +108,11 @@ pub(crate) enum Db {
 
 impl Db {
     /// A row by its key. On SQLite it is read right here, without changing threads.
-    pub(crate) async fn find(&self, sql: Sql, params: &[Value<'_>]) -> Result<Option<Row>, Error> {
+    pub(crate) async fn find(
+        &self,
+        sql: Sql,
+        params: &[SqlValue<'_>],
+    ) -> Result<Option<SqlRow>, Error> {
         match self {
             Self::Sqlite(db) => db.find(sql, params),
             Self::Postgres(db) => db.find(sql, params).await,
@@ -116,7 +120,11 @@ impl Db {
     }
 
     /// All rows of a statement that bounds its own answer.
-    pub(crate) async fn list(&self, sql: Sql, params: Vec<Value<'_>>) -> Result<Vec<Row>, Error> {
+    pub(crate) async fn list(
+        &self,
+        sql: Sql,
+        params: Vec<SqlValue<'_>>,
+    ) -> Result<Vec<SqlRow>, Error> {
         match self {
             Self::Sqlite(db) => db.list(sql, params).await,
             Self::Postgres(db) => db.list(sql, &params).await,
@@ -144,15 +152,15 @@ impl Db {
 
     /// The time, for a statement that goes by the database's clock: an SQLite database is in the
     /// process and goes by the process's, `now`; PostgreSQL is told nothing and reads its own.
-    pub(crate) fn clock_param(&self, now: Timestamp) -> Value<'static> {
+    pub(crate) fn clock_param(&self, now: Timestamp) -> SqlValue<'static> {
         match self {
             Self::Sqlite(_) => now.into(),
-            Self::Postgres(_) => Value::Null,
+            Self::Postgres(_) => SqlValue::Null,
         }
     }
 
     /// A batch of one step; its rows.
-    pub(crate) async fn write(&self, step: Step) -> Result<Vec<Row>, Error> {
+    pub(crate) async fn write(&self, step: Step) -> Result<Vec<SqlRow>, Error> {
         match self.batch(vec![step]).await? {
             Outcome::Done(mut rows) => Ok(rows.pop().unwrap_or_default()),
             Outcome::Undone(_) => Ok(Vec::new()),
