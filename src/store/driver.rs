@@ -11,29 +11,38 @@ use crate::store::postgres::Postgres;
 use crate::store::sqlite::Sqlite;
 use crate::store::value::{SqlRow, SqlValue};
 
-/// The constant text of a statement, with `$n` parameters that first appear in ascending order.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(crate) struct Sql(&'static str);
+/// A statement: its name, for logs, and its constant text, with `$n` parameters that first appear in
+/// ascending order.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Sql {
+    name: &'static str,
+    text: &'static str,
+}
 
 impl Sql {
     /// For [`statements!`] alone.
-    pub(super) const fn constant(text: &'static str) -> Self {
-        Self(text)
+    pub(super) const fn constant(name: &'static str, text: &'static str) -> Self {
+        Self { name, text }
+    }
+
+    /// The module and the constant that declare it, such as `kurz::store::links::FIND`.
+    pub(super) const fn name(self) -> &'static str {
+        self.name
     }
 
     pub(super) const fn text(self) -> &'static str {
-        self.0
+        self.text
     }
 }
 
-/// Declare the statements of a file, and list them for the test that prepares them all.
+/// Declare the statements of a file, and list them for [`crate::store::statements`].
 macro_rules! statements {
     ($($(#[$doc:meta])* $name:ident = $text:expr;)+) => {
-        $($(#[$doc])* const $name: $crate::store::driver::Sql =
-            $crate::store::driver::Sql::constant($text);)+
-        #[cfg(test)]
-        pub(in crate::store) const STATEMENTS: &[(&str, $crate::store::driver::Sql)] =
-            &[$((concat!(module_path!(), "::", stringify!($name)), $name)),+];
+        $($(#[$doc])* const $name: $crate::store::driver::Sql = $crate::store::driver::Sql::constant(
+            concat!(module_path!(), "::", stringify!($name)),
+            $text,
+        );)+
+        pub(in crate::store) const STATEMENTS: &[$crate::store::driver::Sql] = &[$($name),+];
     };
 }
 pub(crate) use statements;
@@ -113,10 +122,11 @@ impl Db {
         sql: Sql,
         params: &[SqlValue<'_>],
     ) -> Result<Option<SqlRow>, Error> {
-        match self {
+        let found = match self {
             Self::Sqlite(db) => db.find(sql, params),
             Self::Postgres(db) => db.find(sql, params).await,
-        }
+        };
+        found.map_err(|error| error.in_statement(sql.name()))
     }
 
     /// All rows of a statement that bounds its own answer.
@@ -125,29 +135,34 @@ impl Db {
         sql: Sql,
         params: Vec<SqlValue<'_>>,
     ) -> Result<Vec<SqlRow>, Error> {
-        match self {
+        let rows = match self {
             Self::Sqlite(db) => db.list(sql, params).await,
             Self::Postgres(db) => db.list(sql, &params).await,
-        }
+        };
+        rows.map_err(|error| error.in_statement(sql.name()))
     }
 
-    /// Run the steps in order, all or none, durable once this returns.
+    /// Run the steps in order, all or none, durable once this returns. An error that no step of its own
+    /// caused, such as a connection that broke, names the first.
     pub(crate) async fn batch(&self, steps: Vec<Step>) -> Result<Outcome, Error> {
-        if steps.is_empty() {
+        let Some(first) = steps.first().map(|step| step.sql.name()) else {
             return Ok(Outcome::Done(Vec::new()));
-        }
-        match self {
+        };
+        let outcome = match self {
             Self::Sqlite(db) => db.batch(steps).await,
             Self::Postgres(db) => db.batch(steps).await,
-        }
+        };
+        outcome.map_err(|error| error.in_statement(first))
     }
 
     /// Write many rows into one table, all or none, durable once this returns.
     pub(crate) async fn load(&self, load: Load) -> Result<(), Error> {
-        match self {
+        let name = load.write.name();
+        let loaded = match self {
             Self::Sqlite(db) => db.load(load).await,
             Self::Postgres(db) => db.load(load).await,
-        }
+        };
+        loaded.map_err(|error| error.in_statement(name))
     }
 
     /// The time, for a statement that goes by the database's clock: an SQLite database is in the

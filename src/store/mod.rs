@@ -37,6 +37,7 @@ mod secrets;
 mod serve_lock;
 mod sessions;
 mod sqlite;
+mod statements;
 mod tls;
 mod users;
 mod value;

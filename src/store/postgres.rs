@@ -115,12 +115,12 @@ impl Postgres {
     }
 
     /// Do something on a connection, and give the connection up when the server says nothing.
-    async fn within<T>(
+    async fn within<T, E>(
         &self,
         patience: Duration,
         mut client: Object,
-        work: impl AsyncFnOnce(&mut Object) -> Result<T, tokio_postgres::Error>,
-    ) -> Result<Result<T, tokio_postgres::Error>, Error> {
+        work: impl AsyncFnOnce(&mut Object) -> Result<T, E>,
+    ) -> Result<Result<T, E>, Error> {
         if let Ok(done) = timeout(patience, work(&mut client)).await {
             return Ok(done);
         }
@@ -163,8 +163,8 @@ impl Postgres {
             let run = async |client: &mut Object| run_steps(client, &steps).await;
             match self.within(BATCH * self.patience, client, run).await? {
                 Ok(outcome) => return Ok(outcome),
-                Err(error) if tries < TRIES && lost_a_race(&error) => {}
-                Err(error) => return Err(failed(&error)),
+                Err(failure) if tries < TRIES && lost_a_race(&failure.error) => {}
+                Err(failure) => return Err(failed(&failure.error).in_statement(failure.statement)),
             }
         }
     }
@@ -257,29 +257,42 @@ impl Connect for ConnectOnHomeRuntime {
     }
 }
 
-async fn run_steps(client: &mut Object, steps: &[Step]) -> Result<Outcome, tokio_postgres::Error> {
+/// A statement of a batch that failed.
+struct StepFailure {
+    statement: &'static str,
+    error: tokio_postgres::Error,
+}
+
+/// Name the statement that an error belongs to.
+fn named(statement: &'static str) -> impl FnOnce(tokio_postgres::Error) -> StepFailure {
+    move |error| StepFailure { statement, error }
+}
+
+async fn run_steps(client: &mut Object, steps: &[Step]) -> Result<Outcome, StepFailure> {
     if let [step] = steps
         && !step.must_give_row
     {
-        let statement = client.prepare_cached(step.sql.text()).await?;
-        return Ok(Outcome::Done(vec![query(client, &statement, &step.params).await?]));
+        let name = step.sql.name();
+        let statement = client.prepare_cached(step.sql.text()).await.map_err(named(name))?;
+        let rows = query(client, &statement, &step.params).await.map_err(named(name))?;
+        return Ok(Outcome::Done(vec![rows]));
     }
     // A batch of a thousand steps has a handful of statements: each is looked up once.
-    let mut known: HashMap<Sql, Statement> = HashMap::new();
+    let mut known: HashMap<&'static str, Statement> = HashMap::new();
     let mut statements = Vec::with_capacity(steps.len());
     for step in steps {
-        let statement = match known.get(&step.sql) {
+        let name = step.sql.name();
+        let statement = match known.get(name) {
             Some(statement) => statement.clone(),
-            None => client.prepare_cached(step.sql.text()).await?,
+            None => client.prepare_cached(step.sql.text()).await.map_err(named(name))?,
         };
-        known.entry(step.sql).or_insert_with(|| statement.clone());
+        known.entry(name).or_insert_with(|| statement.clone());
         statements.push(statement);
     }
-    let transaction = client.transaction().await?;
-    let all = steps
-        .iter()
-        .zip(&statements)
-        .map(|(step, statement)| query(&transaction, statement, &step.params));
+    let transaction = client.transaction().await.map_err(named("begin"))?;
+    let all = steps.iter().zip(&statements).map(async |(step, statement)| {
+        query(&transaction, statement, &step.params).await.map_err(named(step.sql.name()))
+    });
     let rows = try_join_all(all).await?;
     let missed: Vec<usize> = steps
         .iter()
@@ -289,10 +302,10 @@ async fn run_steps(client: &mut Object, steps: &[Step]) -> Result<Outcome, tokio
         .map(|(at, _)| at)
         .collect();
     if missed.is_empty() {
-        transaction.commit().await?;
+        transaction.commit().await.map_err(named("commit"))?;
         return Ok(Outcome::Done(rows));
     }
-    transaction.rollback().await?;
+    transaction.rollback().await.map_err(named("rollback"))?;
     Ok(Outcome::Undone(missed))
 }
 

@@ -17,11 +17,11 @@ use rusqlite::types::{ToSqlOutput, ValueRef};
 use rusqlite::{Connection, ErrorCode, OpenFlags, PrepFlags, Statement, ToSql};
 use tokio::sync::{mpsc, oneshot};
 
-use crate::store::Error;
 use crate::store::driver::{Load, Outcome, Sql, Step};
 use crate::store::group_commit::{GroupCommit, RolledBack, TransactionResult};
 use crate::store::value::{SqlRow, SqlValue};
 use crate::store::wal::{LOG_BYTES, WalMonitor};
+use crate::store::{Error, statements};
 
 /// How long to wait for somebody else's lock on the file.
 const BUSY: Duration = Duration::from_secs(5);
@@ -35,8 +35,6 @@ const WRITER_CACHE_KIB: i64 = 2048;
 const READER_CACHE_KIB: i64 = 1024;
 /// Connections that read, at most: those who read wait for a processor, not for a disk.
 const READERS: usize = 4;
-/// Prepared statements kept by each connection: more than there are statements.
-const STATEMENTS: usize = 128;
 
 /// An open SQLite file.
 #[derive(Debug)]
@@ -157,7 +155,7 @@ fn connect(path: &Path, flags: OpenFlags) -> Result<Connection, Error> {
     let db = Connection::open_with_flags(path, flags).map_err(|error| failed(&error))?;
     // Before anything else: two processes that open the file at once must wait, not fail.
     db.busy_timeout(BUSY).map_err(|error| failed(&error))?;
-    db.set_prepared_statement_cache_capacity(STATEMENTS);
+    db.set_prepared_statement_cache_capacity(statements::COUNT);
     // Without it SQLite plans a statement anew for every value that is bound to it, which costs
     // several times as much as the look-up itself.
     db.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)
@@ -246,7 +244,7 @@ impl<'db> SqliteWriter<'db> {
             match &ran {
                 Ok(_) => self.failing.store(false, Ordering::Relaxed),
                 Err(RolledBack::Lost(error)) => {
-                    let refused = matches!(error, Error::Unavailable(_) | Error::Corrupt(_));
+                    let refused = matches!(error.kind(), Error::Unavailable(_) | Error::Corrupt(_));
                     self.failing.store(refused, Ordering::Relaxed);
                 }
                 Err(RolledBack::ByBatch(_)) => {}
@@ -258,11 +256,11 @@ impl<'db> SqliteWriter<'db> {
     }
 
     fn run_group(&mut self, group: &[WriteJob]) -> TransactionResult<Outcome, Error> {
-        let lost = |error| RolledBack::Lost(failed(&error));
-        self.db.execute_batch("begin immediate").map_err(lost)?;
+        let lost = |error, statement| RolledBack::Lost(failed(&error).in_statement(statement));
+        self.db.execute_batch("begin immediate").map_err(|error| lost(error, "begin"))?;
         let ran = group.iter().map(|job| self.run_steps(&job.steps));
         let committed = ran.collect::<Result<Vec<_>, _>>().and_then(|answers| {
-            self.db.execute_batch("commit").map_err(lost)?;
+            self.db.execute_batch("commit").map_err(|error| lost(error, "commit"))?;
             Ok(answers)
         });
         if committed.is_err() {
@@ -287,12 +285,15 @@ impl<'db> SqliteWriter<'db> {
                     }
                     rows.push(found);
                 }
-                Err(error) if !undoes_itself(&error) => {
-                    return Err(RolledBack::Lost(failed(&error)));
+                Err(error) => {
+                    let named = failed(&error).in_statement(step.sql.name());
+                    return match (undoes_itself(&error), at) {
+                        (false, _) => Err(RolledBack::Lost(named)),
+                        (true, 0) => Ok(Err(named)),
+                        // What came before it in the batch must not stay.
+                        (true, _) => Err(RolledBack::ByBatch(Err(named))),
+                    };
                 }
-                // What came before it in the batch, if anything did, must not stay.
-                Err(error) if at > 0 => return Err(RolledBack::ByBatch(Err(failed(&error)))),
-                Err(error) => return Ok(Err(failed(&error))),
             }
         }
         match (missed.is_empty(), steps.len()) {
@@ -403,9 +404,9 @@ impl ToSql for SqlValue<'_> {
 mod tests {
     use super::*;
 
-    const PUT: Sql = Sql::constant("insert into t (id) values ($1) on conflict do nothing");
-    const PUT_OR_FAIL: Sql = Sql::constant("insert into t (id) values ($1)");
-    const TAKE: Sql = Sql::constant("delete from t where id = $1 returning id");
+    const PUT: Sql = Sql::constant("PUT", "insert into t (id) values ($1) on conflict do nothing");
+    const PUT_OR_FAIL: Sql = Sql::constant("PUT_OR_FAIL", "insert into t (id) values ($1)");
+    const TAKE: Sql = Sql::constant("TAKE", "delete from t where id = $1 returning id");
 
     fn put(id: i64) -> Step {
         Step::new(PUT, [SqlValue::Int(id)])
@@ -458,7 +459,7 @@ mod tests {
             vec![Step::new(PUT_OR_FAIL, [SqlValue::Int(1)])],
             vec![put(2)],
         ]);
-        assert!(answers[1].is_err());
+        assert!(answers[1].as_ref().is_err_and(|error| error.ends_with("(statement PUT_OR_FAIL)")));
         assert_eq!(ids, [1, 2]);
     }
 

@@ -1,6 +1,6 @@
 //! Every statement of the store, prepared on both databases; and the tables of both compared.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use rusqlite::Connection;
@@ -8,45 +8,10 @@ use tokio_postgres::NoTls;
 use tokio_postgres::types::Type;
 
 use crate::store::driver::Sql;
-use crate::store::{
-    audit, claims, cleanup, clicks, copy, counters, disable, edit, health, insert, instances, keys,
-    links, list, locks, members, migrate, redirect_lookup, reports, row_checksum, secrets,
-    sessions, sqlite, users, workspaces,
-};
+use crate::store::{copy, migrate, sqlite, statements};
 
-const ALL: &[&[(&str, Sql)]] = &[
-    audit::STATEMENTS,
-    claims::STATEMENTS,
-    cleanup::STATEMENTS,
-    clicks::apply::STATEMENTS,
-    clicks::log::STATEMENTS,
-    clicks::month_hits::STATEMENTS,
-    clicks::series::STATEMENTS,
-    clicks::totals::STATEMENTS,
-    copy::STATEMENTS,
-    copy::tables::STATEMENTS,
-    counters::STATEMENTS,
-    disable::STATEMENTS,
-    edit::STATEMENTS,
-    health::STATEMENTS,
-    insert::STATEMENTS,
-    instances::STATEMENTS,
-    keys::STATEMENTS,
-    links::STATEMENTS,
-    list::STATEMENTS,
-    locks::STATEMENTS,
-    members::STATEMENTS,
-    redirect_lookup::STATEMENTS,
-    reports::STATEMENTS,
-    row_checksum::STATEMENTS,
-    secrets::STATEMENTS,
-    sessions::STATEMENTS,
-    users::STATEMENTS,
-    workspaces::STATEMENTS,
-];
-
-fn all() -> impl Iterator<Item = (&'static str, Sql)> {
-    ALL.iter().copied().flatten().copied()
+fn all() -> impl Iterator<Item = Sql> {
+    statements::ALL.iter().copied().flatten().copied()
 }
 
 /// A migrated SQLite database in `folder`.
@@ -86,8 +51,8 @@ fn every_file_of_statements_is_listed_here() {
             let module = path.to_str().unwrap().replace('/', "::").replace("::mod", "");
             let module = format!("store::{module}::");
             assert!(
-                all().any(|(statement, _)| statement.contains(&module)),
-                "{module} has statements that no test prepares: add it to ALL"
+                all().any(|sql| sql.name().contains(&module)),
+                "{module} has statements that no test prepares: add it to store/statements.rs"
             );
         }
     }
@@ -103,9 +68,17 @@ fn rust_files(folder: &Path) -> Vec<PathBuf> {
 }
 
 #[test]
+fn every_statement_has_a_name_of_its_own_and_fits_into_the_caches() {
+    let names: BTreeSet<&str> = all().map(Sql::name).collect();
+    assert_eq!(names.len(), all().count());
+    assert_eq!(statements::COUNT, all().count());
+}
+
+#[test]
 fn parameters_first_appear_in_ascending_order() {
     // SQLite numbers them by first appearance, PostgreSQL by name: only then do the two agree.
-    for (name, sql) in all() {
+    for sql in all() {
+        let name = sql.name();
         let mut seen = 0;
         for piece in sql.text().split('$').skip(1) {
             let digits: String = piece.chars().take_while(char::is_ascii_digit).collect();
@@ -121,7 +94,8 @@ async fn every_statement_is_prepared_on_both_databases_and_means_the_same() {
     let folder = tempfile::tempdir().unwrap();
     let sqlite = fresh_sqlite(&folder);
     let postgres = fresh_postgres().await;
-    for (name, sql) in all() {
+    for sql in all() {
+        let name = sql.name();
         let ours = sqlite.prepare(sql.text()).unwrap_or_else(|error| panic!("{name}: {error}"));
         let theirs = postgres.prepare(sql.text()).await;
         let theirs = theirs.unwrap_or_else(|error| panic!("{name}: {error:?}"));
