@@ -7,7 +7,7 @@ use kurz::code::{Code, WorkspaceId};
 use kurz::config::{Config, Overrides, StoreConfig};
 use kurz::link::{ClickTotals, Hour, LinkId, LinkOrigin, Strategy};
 use kurz::store::{
-    Host, Inserted, LinkEdit, NewChange, NewLink, Progress, Store, Subject, Turn, Workspace,
+    Host, Inserted, LinkEdit, NewAuditEntry, NewLink, Progress, Store, Subject, Workspace, WriteSeq,
 };
 use tempfile::TempDir;
 
@@ -99,7 +99,7 @@ fn hits(link: i64) -> ClickTotals {
 async fn follow(store: &Store, totals: &[ClickTotals]) {
     let writer = store.take_numbers("writer", 1).await.unwrap();
     store.register_writer(writer, NOW).await.unwrap();
-    store.add_tallies(Turn { writer, number: 1 }, totals, NOW).await.unwrap();
+    store.add_tallies(WriteSeq { writer, number: 1 }, totals, NOW).await.unwrap();
 }
 
 /// Fill a store: workspaces, hosts, links, tags, redirects, deleted links.
@@ -238,10 +238,10 @@ async fn change(store: &Store, id: i64) {
 }
 
 /// What is written down about a change.
-fn note(id: i64, action: &'static str, at: Timestamp) -> NewChange {
+fn note(id: i64, action: &'static str, at: Timestamp) -> NewAuditEntry {
     let detail = "{}".to_owned();
     let subject = Subject::link(LinkId(id % 1_000_000));
-    NewChange { id, at, user: None, key: None, action, subject, detail, client: None }
+    NewAuditEntry { id, at, user: None, key: None, action, subject, detail, client: None }
 }
 
 #[tokio::test]

@@ -4,6 +4,10 @@
 use std::time::Duration;
 
 use futures_util::future::join_all;
+use kurz::clock::Timestamp;
+use kurz::code::{Code, WorkspaceId};
+use kurz::link::LinkId;
+use kurz::store::{Error, NewAuditEntry, Subject};
 use reqwest::Method;
 use serde_json::{Value, json};
 
@@ -67,7 +71,7 @@ fn new_link(dice: &mut Dice, now_ms: i64) -> Value {
     }
     if dice.one_in(4) {
         let end = now_ms + i64::try_from(dice.below(4)).unwrap() * 1000;
-        body["expires_at"] = json!(kurz::clock::Timestamp::from_ms(end).to_rfc3339());
+        body["expires_at"] = json!(Timestamp::from_ms(end).to_rfc3339());
     }
     if dice.one_in(4) {
         body["hit_limit"] = json!(dice.below(4));
@@ -278,5 +282,36 @@ async fn a_storm_of_everything_at_once_leaves_both_databases_sound() {
             }
         }
         kurz.stop().await;
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_statement_that_fails_is_named_with_its_cause() {
+    for kind in [Kind::Sqlite, Kind::Postgres] {
+        let staged = Staged::start(kind).await;
+        let store = staged.open_store().await;
+        staged.home.execute("alter table links rename to elsewhere").await;
+        let (main, code) = (WorkspaceId::parse("main").unwrap(), Code::parse("promo").unwrap());
+        let read = store.find_link(&main, &code).await.unwrap_err();
+        let entry = NewAuditEntry {
+            id: 1,
+            at: Timestamp::from_ms(1),
+            user: None,
+            key: None,
+            action: "deleted",
+            subject: Subject::link(LinkId(1)),
+            detail: "{}".to_owned(),
+            client: None,
+        };
+        let write = store.delete_link(LinkId(1), entry.at, &entry).await.unwrap_err();
+        for (error, name) in
+            [(read, "kurz::store::links::FIND"), (write, "kurz::store::edit::DELETE")]
+        {
+            let Error::Statement { statement, .. } = &error else { panic!("{kind:?}: {error:?}") };
+            assert_eq!(*statement, name, "{kind:?}");
+            assert!(matches!(error.kind(), Error::Refused(_)), "{kind:?}: {error}");
+            let line = error.to_string();
+            assert!(line.contains("links") && line.contains(name), "{kind:?}: {line}");
+        }
     }
 }

@@ -105,7 +105,7 @@ fn checksum(file: &Path) -> (Vec<u8>, u64) {
     let db = rusqlite::Connection::open(file).unwrap();
     let sql = "select id, workspace, code, strategy, target, canonical_hash, title, tags,
         redirect_status, hit_limit, created_at, updated_at, expires_at, deleted_at, purged_at,
-        main_since, version, owner_id, claim_hash, expired_at, seal from links order by id";
+        main_since, version, owner_id, claim_hash, expired_at, row_checksum from links order by id";
     let mut statement = db.prepare(sql).unwrap();
     let columns = statement.column_count();
     let mut rows = statement.query([]).unwrap();

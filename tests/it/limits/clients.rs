@@ -15,7 +15,7 @@ on_both_databases!(
 
 /// How many changes were written down as made from `client`.
 async fn changes_from(kurz: &Staged, client: &str) -> i64 {
-    kurz.home.number(&format!("select count(*) from changes where client = '{client}'")).await
+    kurz.home.number(&format!("select count(*) from audit where client = '{client}'")).await
 }
 
 async fn d3_what_an_untrusted_peer_says_of_addresses_is_ignored(kind: Kind) {
@@ -37,7 +37,7 @@ async fn d3_what_an_untrusted_peer_says_of_addresses_is_ignored(kind: Kind) {
             }
         }
         assert_eq!(changes_from(&kurz, "127.0.0.1").await, 12);
-        assert_eq!(kurz.home.number("select count(*) from changes").await, 12);
+        assert_eq!(kurz.home.number("select count(*) from audit").await, 12);
         kurz.stop().await;
     }
 }

@@ -114,6 +114,11 @@ async fn d8_of_64_claimers_each_link_has_one_owner_and_cleanup_takes_none_of_the
     }
 }
 
+/// Whether no connection was free.
+fn is_busy(error: &Error) -> bool {
+    matches!(error.kind(), Error::Unavailable(text) if text.contains("waiting for a slot"))
+}
+
 /// Claim everything, each claimer from another place on; who got what.
 async fn claim_all(bench: &Bench, user: UserId) -> Vec<(i64, i64)> {
     let mut got = Vec::new();
@@ -123,7 +128,7 @@ async fn claim_all(bench: &Bench, user: UserId) -> Vec<(i64, i64)> {
         let taken = loop {
             match bench.store.claim_links(user, part, bench.now(), &[]).await {
                 // Nothing was sent yet: a client is told to try again, and does.
-                Err(Error::Unavailable(text)) if text.contains("waiting for a slot") => {}
+                Err(error) if is_busy(&error) => {}
                 other => break other.unwrap(),
             }
         };

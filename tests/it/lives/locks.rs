@@ -4,7 +4,7 @@ use std::collections::HashSet;
 use std::time::Duration;
 
 use kurz::clock::Timestamp;
-use kurz::store::Holding;
+use kurz::store::HeldLock;
 use kurz::store::lease::Lease;
 
 use super::stage::Bench;
@@ -49,7 +49,7 @@ async fn a_lock_is_held_at_least_as_long_as_it_says(kind: Kind) {
 async fn e12_a_holder_that_lost_its_lock_does_nothing(kind: Kind) {
     let bench = Bench::new(kind).await;
     bench.home.execute(&over("code", 1)).await;
-    let marked = |holding: Holding| {
+    let marked = |holding: HeldLock| {
         let (store, now) = (&bench.store, bench.now());
         async move { store.mark_expired(&holding, 10, now).await.unwrap().map(|all| all.len()) }
     };
@@ -91,7 +91,7 @@ const AT_MOST: Duration = Duration::from_mins(14);
 /// An instance in the simulation.
 #[derive(Default)]
 struct Simulated {
-    holding: Option<Holding>,
+    holding: Option<HeldLock>,
     /// Ticks for which it stands still and notices nothing.
     stopped: u64,
 }
@@ -187,7 +187,7 @@ fn over(code: &str, id: u32) -> String {
 async fn e12_the_statements_of_a_lock_do_what_its_rules_say() {
     let bench = Bench::new(Kind::Sqlite).await;
     let mut lease = Lease::default();
-    let mut held: Vec<(Holding, String, i64)> = Vec::new();
+    let mut held: Vec<(HeldLock, String, i64)> = Vec::new();
     let mut seed = 7_u64;
     let mut throw = |sides: u64| {
         seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);

@@ -9,7 +9,7 @@ use kurz::clock::{Clock, Timestamp};
 use kurz::config::{Config, Overrides};
 use kurz::entropy::Entropy;
 use kurz::server::run::RunningServer;
-use kurz::store::{Holding, Store};
+use kurz::store::{HeldLock, Store};
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
@@ -139,7 +139,7 @@ impl Bench {
         }
     }
 
-    pub(super) async fn take(&self, by: &str, at_most: Duration) -> Option<Holding> {
+    pub(super) async fn take(&self, by: &str, at_most: Duration) -> Option<HeldLock> {
         self.store.take_lock("cleanup", by, at_most, self.now()).await.unwrap()
     }
 }

@@ -143,7 +143,7 @@ async fn a_purged_link_is_not_found_and_its_code_stays_its_own(kind: Kind) {
     links::make(&http, "team", &custom).await;
     kurz.home
         .execute(
-            "update links set target = '', title = null, tags = null, seal = null, purged_at = 1",
+            "update links set target = '', title = null, tags = null, row_checksum = null, purged_at = 1",
         )
         .await;
     let kurz = kurz.restart().await;

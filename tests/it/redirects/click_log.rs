@@ -8,7 +8,7 @@ use kurz::app::{CleanupEnd, CleanupTimes};
 use kurz::clock::{Stopwatch, Timestamp};
 use kurz::jobs::flush::SILENT;
 use kurz::link::{ClickTotals, Hour, LinkId};
-use kurz::store::{LogRow, Store, Turn};
+use kurz::store::{LogRow, Store, WriteSeq};
 use reqwest::header::{HeaderName, USER_AGENT};
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
@@ -47,7 +47,7 @@ async fn leave(store: &Store, rows: &[&[ClickTotals]], now: Timestamp) -> i64 {
     store.register_writer(writer, now).await.unwrap();
     for (number, totals) in (1..).zip(rows) {
         let row = LogRow { seq: number, tallies: totals };
-        store.log_tallies(Turn { writer, number }, row, now).await.unwrap();
+        store.log_tallies(WriteSeq { writer, number }, row, now).await.unwrap();
     }
     writer
 }
@@ -189,7 +189,7 @@ async fn old_hours_become_days_and_nothing_is_lost_or_doubled(kind: Kind) {
         let totals: Vec<ClickTotals> = (first..first + LINKS)
             .map(|link| clicks(&json!({ "id": link }), u64::try_from(number).unwrap(), 1, at))
             .collect();
-        store.add_tallies(Turn { writer, number }, &totals, at).await.unwrap();
+        store.add_tallies(WriteSeq { writer, number }, &totals, at).await.unwrap();
     }
     let sum = async |table: &str| {
         let sql =
@@ -221,7 +221,7 @@ async fn old_hours_become_days_and_nothing_is_lost_or_doubled(kind: Kind) {
     let day = i64::from(Hour::of(NOON).number()) / 24;
     for link in [first, first + LINKS - 1].map(LinkId) {
         let days = store.list_days(link, 0, day + 100).await.unwrap();
-        let days: Vec<_> = days.iter().map(|day| (day.at, day.hits, day.others)).collect();
+        let days: Vec<_> = days.iter().map(|day| (day.at, day.clicks, day.others)).collect();
         assert_eq!(days, [(day, 3, 2), (day + 1, 3, 1)]);
         assert_eq!(store.count_others(link).await.unwrap(), 3);
     }
@@ -261,7 +261,7 @@ async fn b11_h10_who_only_looks_uses_no_quota_and_is_counted_apart(kind: Kind) {
     let hour = Hour::of(NOON).number();
     let range = (Hour::from_number(hour - 1), Hour::from_number(hour + 5));
     let hours = store.list_hours(id(&link), range.0, range.1).await.unwrap();
-    let hours: Vec<_> = hours.iter().map(|hour| (hour.at, hour.hits, hour.others)).collect();
+    let hours: Vec<_> = hours.iter().map(|hour| (hour.at, hour.clicks, hour.others)).collect();
     let hour = i64::from(hour);
     assert_eq!(hours, [(hour, 1, 3), (hour + 1, 1, 3)]);
     let shown = links::show(&kurz.http(), &link).await;

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 
 use kurz::clock::{Clock, Timestamp};
 use kurz::link::{Decision, Validity};
-use kurz::store::group::{Group, Ran, Undone};
+use kurz::store::group_commit::{GroupCommit, RolledBack, TransactionResult};
 
 use crate::dice::{Dice, Story};
 
@@ -70,7 +70,7 @@ struct World<'a> {
     instances: Vec<Instance>,
     letters: BTreeMap<(i64, u64), Letter>,
     sent: u64,
-    group: Group<Batch>,
+    group: GroupCommit<Batch>,
     state: State,
     synced: State,
     tokens: Vec<(i64, i64)>,
@@ -89,7 +89,7 @@ pub(crate) fn run(dice: &mut Dice, story: &mut Story, flaw: Flaw) -> Result<(), 
         instances: Vec::new(),
         letters: BTreeMap::new(),
         sent: 0,
-        group: Group::default(),
+        group: GroupCommit::default(),
         state: State::default(),
         synced: State::default(),
         tokens: Vec::new(),
@@ -301,7 +301,7 @@ impl World<'_> {
         Ok(())
     }
 
-    fn run_group(&mut self, batches: &[Batch], state: &mut State) -> Ran<Rows, ()> {
+    fn run_group(&mut self, batches: &[Batch], state: &mut State) -> TransactionResult<Rows, ()> {
         let now = self.db_now();
         let mut answers = Vec::new();
         for batch in batches {
@@ -314,12 +314,12 @@ impl World<'_> {
                 rows.push(row);
             }
             if !stands {
-                return Err(Undone::ByBatch(Err(())));
+                return Err(RolledBack::ByBatch(Err(())));
             }
             answers.push(Ok(rows));
         }
         if self.dice.one_in(30) {
-            return Err(Undone::Lost(()));
+            return Err(RolledBack::Lost(()));
         }
         self.story.note(self.at, "commit", &[i64::try_from(batches.len()).unwrap()]);
         Ok(answers)
@@ -407,7 +407,7 @@ impl World<'_> {
     fn power_cut(&mut self, when: &str) -> Result<(), String> {
         self.story.note(self.at, "power", &[]);
         self.state = self.synced.clone();
-        self.group = Group::default();
+        self.group = GroupCommit::default();
         for (code, url) in &self.urls {
             match self.state.links.get(code) {
                 None => return Err(format!("{when}: {code} was acknowledged and is lost")),

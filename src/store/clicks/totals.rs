@@ -3,7 +3,7 @@
 
 use crate::clock::Timestamp;
 use crate::store::driver::statements;
-use crate::store::value::Value;
+use crate::store::value::SqlValue;
 use crate::store::{Error, Store};
 
 statements! {
@@ -17,7 +17,7 @@ statements! {
 
 /// All redirects ever, and their mean latency.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Redirects {
+pub struct PlatformTotals {
     /// How many.
     pub count: i64,
     /// Mean latency in milliseconds.
@@ -26,15 +26,15 @@ pub struct Redirects {
 
 impl Store {
     /// All redirects ever.
-    pub async fn total_redirects(&self) -> Result<Redirects, Error> {
+    pub async fn total_clicks(&self) -> Result<PlatformTotals, Error> {
         let row = self.db.find(REDIRECTS, &[]).await?;
         let row = row.ok_or_else(|| Error::Corrupt("the totals are missing".to_owned()))?;
-        Ok(Redirects { count: row.int(0)?, mean_ms: row.real(1)? })
+        Ok(PlatformTotals { count: row.int(0)?, mean_ms: row.real(1)? })
     }
 
     /// How many links redirect at `now`.
     pub async fn count_live_links(&self, now: Timestamp) -> Result<i64, Error> {
-        let rows = self.db.list(COUNT_LIVE, vec![Value::from(now)]).await?;
+        let rows = self.db.list(COUNT_LIVE, vec![SqlValue::from(now)]).await?;
         rows.first().map_or(Ok(0), |row| row.int(0))
     }
 }

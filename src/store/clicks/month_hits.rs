@@ -3,7 +3,7 @@
 
 use crate::link::{LinkId, Month};
 use crate::store::driver::statements;
-use crate::store::value::Value;
+use crate::store::value::SqlValue;
 use crate::store::{Error, Store};
 
 statements! {
@@ -13,7 +13,7 @@ statements! {
 impl Store {
     /// The hits of `link` in `month` that have been written. Never a replica's word.
     pub async fn month_hits(&self, link: LinkId, month: Month) -> Result<u64, Error> {
-        let params = [Value::Int(link.0), Value::Int(month.number())];
+        let params = [SqlValue::Int(link.0), SqlValue::Int(month.number())];
         let row = self.db.find(MONTH_HITS, &params).await?;
         let hits = row.map(|row| row.int(0)).transpose()?.unwrap_or_default();
         Ok(u64::try_from(hits).unwrap_or_default())

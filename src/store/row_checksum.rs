@@ -1,30 +1,33 @@
-//! The seal of a link: a checksum of its number, its place and its target, kept in its row. SQLite has
-//! none for its pages, so a byte that turned over on the disk would send visitors elsewhere, and
-//! nobody would notice.
+//! A checksum of a link's number, address and target, kept in its row. SQLite has none for its pages, so a
+//! bit that flipped on the disk would send visitors elsewhere unnoticed.
 //!
-//! It guards against disks, not against people: whoever can write to the database can seal as well.
-//! Rows that were made before there were seals have none, until they are edited.
+//! It detects damaged disks, not attackers: anybody who can write to the database can also write a
+//! matching checksum. Rows from before the column existed have none until they are edited.
 
 use xxhash_rust::xxh64::Xxh64;
 
 use crate::link::LinkId;
 use crate::store::driver::statements;
-use crate::store::value::{Row, Value};
+use crate::store::value::{SqlRow, SqlValue};
 use crate::store::{Error, Store};
 
 statements! {
-    SEALED = "select id, workspace, code, target, seal from links
-        where id > $1 and seal is not null order by id limit $2";
+    WITH_CHECKSUM = "select id, workspace, code, target, row_checksum from links
+        where id > $1 and row_checksum is not null order by id limit $2";
 }
 
-/// Links that are looked at in one go.
+/// Links read at once.
 const PAGE: i64 = 5_000;
-/// Damaged links that are named.
+/// Most damaged links to report.
 const NAMED: usize = 20;
 
-/// The seal of a link.
-pub(super) fn seal(id: LinkId, workspace: &str, code: &str, target: &str) -> Value<'static> {
-    Value::Int(sum(id, workspace, code, target))
+pub(super) fn row_checksum(
+    id: LinkId,
+    workspace: &str,
+    code: &str,
+    target: &str,
+) -> SqlValue<'static> {
+    SqlValue::Int(sum(id, workspace, code, target))
 }
 
 fn sum(id: LinkId, workspace: &str, code: &str, target: &str) -> i64 {
@@ -38,22 +41,22 @@ fn sum(id: LinkId, workspace: &str, code: &str, target: &str) -> i64 {
     i64::from_ne_bytes(hash.digest().to_ne_bytes())
 }
 
-/// That a row which has a seal is what was sealed.
+/// Fail unless the row is what was stored, as far as its checksum tells.
 pub(super) fn expect(
     id: LinkId,
     workspace: &str,
     code: &str,
     target: &str,
-    seal: Option<i64>,
+    stored: Option<i64>,
 ) -> Result<(), Error> {
-    if seal.is_none_or(|seal| seal == sum(id, workspace, code, target)) {
+    if stored.is_none_or(|stored| stored == sum(id, workspace, code, target)) {
         return Ok(());
     }
-    Err(damaged(format!("link {id} is not what was stored: its row does not fit its seal")))
+    Err(damaged(format!("link {id} is not what was stored: its row does not match its checksum")))
 }
 
-/// A row that is not the one which was asked for: the index that led to it is damaged.
-pub(super) fn strayed(id: LinkId, asked: &str) -> Error {
+/// An index led to another row than the one asked for.
+pub(super) fn wrong_row(id: LinkId, asked: &str) -> Error {
     damaged(format!("`{asked}` leads to link {id}, which is another one"))
 }
 
@@ -63,15 +66,18 @@ fn damaged(what: String) -> Error {
 }
 
 impl Store {
-    /// Look at every link: the numbers of those that do not fit their seal, the first of them.
+    /// Compare every link with its checksum; the first of those that do not match.
     pub async fn list_damaged(&self) -> Result<Vec<LinkId>, Error> {
         let (mut found, mut after) = (Vec::new(), i64::MIN);
         loop {
-            let rows = self.db.list(SEALED, vec![Value::Int(after), Value::Int(PAGE)]).await?;
+            let rows = self
+                .db
+                .list(WITH_CHECKSUM, vec![SqlValue::Int(after), SqlValue::Int(PAGE)])
+                .await?;
             let Some(last) = rows.last() else { return Ok(found) };
             after = last.int(0)?;
             for row in &rows {
-                if !fits(row)? {
+                if !matches_checksum(row)? {
                     found.push(LinkId(row.int(0)?));
                 }
             }
@@ -83,7 +89,7 @@ impl Store {
     }
 }
 
-fn fits(row: &Row) -> Result<bool, Error> {
+fn matches_checksum(row: &SqlRow) -> Result<bool, Error> {
     let id = LinkId(row.int(0)?);
     Ok(sum(id, row.text(1)?, row.text(2)?, row.text(3)?) == row.int(4)?)
 }
@@ -93,7 +99,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_seal_fits_one_link_only() {
+    fn a_checksum_matches_one_link_only() {
         let one = (LinkId(7), "team", "promo", "https://example.com/#a");
         let made = sum(one.0, one.1, one.2, one.3);
         assert!(expect(one.0, one.1, one.2, one.3, Some(made)).is_ok());
@@ -106,12 +112,12 @@ mod tests {
             (one.0, "tea", "mpromo", one.3),
         ] {
             let error = expect(id, workspace, code, target, Some(made)).unwrap_err();
-            assert!(error.to_string().contains("does not fit its seal"), "{error}");
+            assert!(error.to_string().contains("does not match its checksum"), "{error}");
         }
     }
 
     #[test]
-    fn a_seal_is_the_same_in_every_version() {
+    fn a_checksum_is_the_same_in_every_version() {
         assert_eq!(
             sum(LinkId(1), "main", "abc", "https://example.com/"),
             1_890_660_415_416_081_172

@@ -17,10 +17,10 @@ const SERVED: &[u8] = b"a write-ahead log belongs to this store\n";
 
 /// Held while a server serves.
 #[derive(Debug)]
-pub struct ServeLock(Option<Held>);
+pub struct ServeLock(Option<LockFile>);
 
 #[derive(Debug)]
-struct Held {
+struct LockFile {
     store: PathBuf,
     file: File,
 }
@@ -63,7 +63,7 @@ impl ServeLock {
             Err(TryLockError::Error(error)) => return Err(failed(error)),
         }
         wal::inspect(store, was_served(&mut file).map_err(failed)?)?;
-        Ok(Self(Some(Held { store: store.clone(), file })))
+        Ok(Self(Some(LockFile { store: store.clone(), file })))
     }
 
     /// The store is open, and its log beside it: whoever comes next is to find both.
@@ -82,7 +82,7 @@ impl ServeLock {
     }
 
     fn note(&mut self, text: &[u8]) -> Result<(), Error> {
-        let Some(Held { store, file }) = &mut self.0 else { return Ok(()) };
+        let Some(LockFile { store, file }) = &mut self.0 else { return Ok(()) };
         let noted = file.rewind().and_then(|()| {
             file.set_len(0)?;
             file.write_all(text)?;

@@ -6,8 +6,8 @@
 use crate::clock::Timestamp;
 use crate::link::{Hour, LinkId};
 use crate::store::driver::{Outcome, Step, statements};
-use crate::store::locks::Holding;
-use crate::store::value::{Row, Value};
+use crate::store::locks::HeldLock;
+use crate::store::value::{SqlRow, SqlValue};
 use crate::store::{Error, Store};
 
 /// Rows that leave the hours in one transaction.
@@ -41,11 +41,11 @@ statements! {
 
 /// What was counted in an hour or on a day.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Counted {
+pub struct PeriodClicks {
     /// Its number: hours or days since 1970-01-01.
     pub at: i64,
-    /// Visits.
-    pub hits: i64,
+    /// Clicks of people.
+    pub clicks: i64,
     /// Bots, HEAD and prefetch.
     pub others: i64,
 }
@@ -58,24 +58,29 @@ impl Store {
         link: LinkId,
         from: Hour,
         to: Hour,
-    ) -> Result<Vec<Counted>, Error> {
+    ) -> Result<Vec<PeriodClicks>, Error> {
         let params = vec![
-            Value::Int(from.number().into()),
-            Value::Int(to.number().into()),
-            Value::Int(link.0),
+            SqlValue::Int(from.number().into()),
+            SqlValue::Int(to.number().into()),
+            SqlValue::Int(link.0),
         ];
         self.db.list(HOURS, params).await?.iter().map(read).collect()
     }
 
     /// A link's hits on days whose hours are no longer kept.
-    pub async fn list_days(&self, link: LinkId, from: i64, to: i64) -> Result<Vec<Counted>, Error> {
-        let params = vec![Value::Int(link.0), Value::Int(from), Value::Int(to)];
+    pub async fn list_days(
+        &self,
+        link: LinkId,
+        from: i64,
+        to: i64,
+    ) -> Result<Vec<PeriodClicks>, Error> {
+        let params = vec![SqlValue::Int(link.0), SqlValue::Int(from), SqlValue::Int(to)];
         self.db.list(DAYS, params).await?.iter().map(read).collect()
     }
 
     /// Requests to a link that were answered but are no visits.
     pub async fn count_others(&self, link: LinkId) -> Result<i64, Error> {
-        let row = self.db.find(OTHERS, &[Value::Int(link.0)]).await?;
+        let row = self.db.find(OTHERS, &[SqlValue::Int(link.0)]).await?;
         row.map_or(Ok(0), |row| row.int(0))
     }
 
@@ -83,14 +88,14 @@ impl Store {
     /// when the lock was lost.
     pub async fn retire_hours(
         &self,
-        holding: &Holding,
+        holding: &HeldLock,
         before: Hour,
         now: Timestamp,
     ) -> Result<Option<bool>, Error> {
-        let params = vec![Value::Int(before.number().into()), Value::Int(PART)];
+        let params = vec![SqlValue::Int(before.number().into()), SqlValue::Int(PART)];
         let rows = self.db.list(OLD, params).await?;
         let Some(old) = rows.first() else { return Ok(Some(false)) };
-        let params = [Value::Int(old.int(0)?), Value::Int(old.int(1)?)];
+        let params = [SqlValue::Int(old.int(0)?), SqlValue::Int(old.int(1)?)];
         let steps = vec![
             self.fence(holding, now),
             Step::new(MOVE, params.clone()),
@@ -103,6 +108,6 @@ impl Store {
     }
 }
 
-fn read(row: &Row) -> Result<Counted, Error> {
-    Ok(Counted { at: row.int(0)?, hits: row.int(1)?, others: row.int(2)? })
+fn read(row: &SqlRow) -> Result<PeriodClicks, Error> {
+    Ok(PeriodClicks { at: row.int(0)?, clicks: row.int(1)?, others: row.int(2)? })
 }

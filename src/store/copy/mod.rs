@@ -5,12 +5,17 @@
 //! is marked and cannot be served. One that was interrupted goes on when it is started again: pages
 //! that are there already and still equal stay, the others are replaced.
 
+pub(super) mod tables;
+mod checksum;
+
+pub use checksum::Checksum;
+
 use std::cell::RefCell;
 
-use crate::store::checksum::{Checksum, Sum};
-use crate::store::copied::{HOSTS, LINKS, TABLES, Table, WORKSPACES};
+use crate::store::copy::checksum::ChecksumBuilder;
+use crate::store::copy::tables::{CopyTable, HOSTS, LINKS, TABLES, WORKSPACES};
 use crate::store::driver::{Load, Sql, Step, statements};
-use crate::store::value::{Row, Value};
+use crate::store::value::{SqlRow, SqlValue};
 use crate::store::{Error, Store};
 
 /// Rows in a page: as many as amortise a commit, few enough to hold in memory.
@@ -60,7 +65,7 @@ impl Store {
         let total = self.count_rows().await?;
         let mut done = 0;
         for table in TABLES {
-            let mut pages = Pages::new(table);
+            let mut pages = TablePages::new(table);
             let mut next = pages.next(self).await?;
             while let Some(page) = next {
                 done += page.rows.len();
@@ -94,8 +99,13 @@ impl Store {
     }
 
     /// Make the rows of one stretch of keys those of `page`.
-    async fn write_page(&self, table: &Table, page: Page, resumes: bool) -> Result<(), Error> {
-        let Page { after, up_to, rows } = page;
+    async fn write_page(
+        &self,
+        table: &CopyTable,
+        page: TablePage,
+        resumes: bool,
+    ) -> Result<(), Error> {
+        let TablePage { after, up_to, rows } = page;
         let clear = if resumes {
             if read_page(self, table, &after).await? == rows {
                 return Ok(());
@@ -105,13 +115,13 @@ impl Store {
             None
         };
         if table.stays {
-            let write = |row: Row| Step::new(table.write, row.0);
+            let write = |row: SqlRow| Step::new(table.write, row.0);
             return self.db.batch(rows.into_iter().map(write).collect()).await.map(|_| ());
         }
         if rows.is_empty() && clear.is_none() {
             return Ok(());
         }
-        let Table { read, write, bulk, .. } = *table;
+        let CopyTable { read, write, bulk, .. } = *table;
         self.db.load(Load { clear, read, write, bulk, rows }).await
     }
 
@@ -158,8 +168,8 @@ impl Store {
     async fn sum_tables(&self, read: &dyn Fn(usize)) -> Result<Vec<Checksum>, Error> {
         let mut sums = Vec::with_capacity(TABLES.len());
         for table in TABLES {
-            let mut sum = Sum::default();
-            let mut pages = Pages::new(table);
+            let mut sum = ChecksumBuilder::default();
+            let mut pages = TablePages::new(table);
             while let Some(page) = pages.next(self).await? {
                 for row in &page.rows {
                     sum.add(row);
@@ -186,53 +196,53 @@ impl Store {
     }
 }
 
-type Key = Vec<Value<'static>>;
+type RowKey = Vec<SqlValue<'static>>;
 
-impl Table {
-    fn first_key(&self) -> Key {
+impl CopyTable {
+    fn first_key(&self) -> RowKey {
         self.key.iter().map(|kind| kind.first()).collect()
     }
 
-    fn last_key(&self) -> Key {
+    fn last_key(&self) -> RowKey {
         self.key.iter().map(|kind| kind.last()).collect()
     }
 
-    fn clear_step(&self, after: Key, up_to: Key) -> Step {
+    fn clear_step(&self, after: RowKey, up_to: RowKey) -> Step {
         Step::new(self.clear, after.into_iter().chain(up_to))
     }
 }
 
 /// A stretch of a table: all rows after one key, up to another.
-struct Page {
-    after: Key,
-    up_to: Key,
-    rows: Vec<Row>,
+struct TablePage {
+    after: RowKey,
+    up_to: RowKey,
+    rows: Vec<SqlRow>,
 }
 
 /// Reads a table in the order of its key, to the end of all keys.
-struct Pages {
-    table: &'static Table,
-    after: Option<Key>,
+struct TablePages {
+    table: &'static CopyTable,
+    after: Option<RowKey>,
 }
 
-impl Pages {
-    fn new(table: &'static Table) -> Self {
+impl TablePages {
+    fn new(table: &'static CopyTable) -> Self {
         Self { table, after: Some(table.first_key()) }
     }
 
-    async fn next(&mut self, store: &Store) -> Result<Option<Page>, Error> {
+    async fn next(&mut self, store: &Store) -> Result<Option<TablePage>, Error> {
         let Some(after) = self.after.take() else { return Ok(None) };
         let rows = read_page(store, self.table, &after).await?;
         let full = rows.last().filter(|_| rows.len() == PAGE);
         self.after = full.map(|row| row.0.iter().take(self.table.key.len()).cloned().collect());
         let up_to = self.after.clone().unwrap_or_else(|| self.table.last_key());
-        Ok(Some(Page { after, up_to, rows }))
+        Ok(Some(TablePage { after, up_to, rows }))
     }
 }
 
-async fn read_page(store: &Store, table: &Table, after: &Key) -> Result<Vec<Row>, Error> {
+async fn read_page(store: &Store, table: &CopyTable, after: &RowKey) -> Result<Vec<SqlRow>, Error> {
     let mut params = after.clone();
-    params.push(Value::Int(i64::try_from(PAGE).unwrap_or(i64::MAX)));
+    params.push(SqlValue::Int(i64::try_from(PAGE).unwrap_or(i64::MAX)));
     store.db.list(table.read, params).await
 }
 

@@ -50,7 +50,7 @@ pub enum Position {
 
 /// Which links a list holds.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Shelf {
+pub enum ListScope {
     /// All of a workspace.
     Workspace(WorkspaceId),
     /// Somebody's own in `main`.
@@ -59,7 +59,7 @@ pub enum Shelf {
     Main,
 }
 
-impl Shelf {
+impl ListScope {
     /// As the column says it; of `Main`, the workspace.
     pub(super) fn key(&self) -> String {
         match self {

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use crate::store::driver::{BulkSql, Sql, statements};
-use crate::store::value::Value;
+use crate::store::value::SqlValue;
 
 /// The columns of a table, its key first.
 macro_rules! columns {
@@ -17,14 +17,14 @@ macro_rules! columns {
         "id, workspace, code, strategy, target, canonical_hash, title, tags, redirect_status,
          hit_limit, created_at, updated_at, expires_at, deleted_at, purged_at, main_since, version,
          owner_id, claim_hash, expired_at, disabled_at, disabled_reason, disabled_note, made_key,
-         made_from, seal"
+         made_from, row_checksum"
     };
     (link_tags) => {
         "workspace, tag, link_id"
     };
     (link_stats) => {
         "link_id, redirect_count, avg_redirect_ms, last_redirect_at, month, month_hits, others,
-         shelf"
+         list_scope"
     };
     (link_hours) => {
         "hour, link_id, hits, others"
@@ -33,7 +33,7 @@ macro_rules! columns {
         "link_id, day, hits, others"
     };
     (click_writers) => {
-        "writer, turn, written_at"
+        "writer, write_seq, written_at"
     };
     (click_log) => {
         "writer, seq, tallies"
@@ -41,7 +41,7 @@ macro_rules! columns {
     (sessions) => {
         "hash, user_id, token_version, agent, created_at, seen_at, expires_at"
     };
-    (changes) => {
+    (audit) => {
         "id, at, user_id, key_id, action, subject_kind, subject_id, detail, client"
     };
     (reports) => {
@@ -193,9 +193,9 @@ statements! {
     WRITE_SESSIONS = insert!(sessions, "($1, $2, $3, $4, $5, $6, $7)");
     CLEAR_SESSIONS = "delete from sessions where hash > $1 and hash <= $2";
     COUNT_SESSIONS = "select count(*) from sessions";
-    READ_CHANGES = select!(changes, "id > $1 order by id limit $2");
-    WRITE_CHANGES = insert!(changes, "($1, $2, $3, $4, $5, $6, $7, $8, $9)");
-    CLEAR_CHANGES = "delete from changes where id > $1 and id <= $2";
+    READ_AUDIT = select!(audit, "id > $1 order by id limit $2");
+    WRITE_AUDIT = insert!(audit, "($1, $2, $3, $4, $5, $6, $7, $8, $9)");
+    CLEAR_AUDIT = "delete from audit where id > $1 and id <= $2";
     READ_REPORTS = select!(reports, "id > $1 order by id limit $2");
     WRITE_REPORTS = insert!(reports, "($1, $2, $3, $4, $5, $6)");
     CLEAR_REPORTS = "delete from reports where id > $1 and id <= $2";
@@ -204,13 +204,13 @@ statements! {
     WRITE_RELEASED = insert!(released_hosts, "($1, $2, $3)");
     CLEAR_RELEASED = "delete from released_hosts where host > $1 and host <= $2";
     COUNT_RELEASED = "select count(*) from released_hosts";
-    COUNT_CHANGES = "select count(*) from changes";
+    COUNT_AUDIT = "select count(*) from audit";
 }
 
 /// How a table is copied.
-pub(super) struct Table {
+pub(super) struct CopyTable {
     pub(super) name: &'static str,
-    pub(super) key: &'static [Kind],
+    pub(super) key: &'static [KeyType],
     /// Whether its rows must stay where they are, since other tables' rows refer to them.
     pub(super) stays: bool,
     pub(super) read: Sql,
@@ -223,35 +223,35 @@ pub(super) struct Table {
 
 /// What a column of a key holds.
 #[derive(Clone, Copy)]
-pub(super) enum Kind {
+pub(super) enum KeyType {
     Number,
     Text,
     Bytes,
 }
 
-impl Kind {
+impl KeyType {
     /// Before all values.
-    pub(super) const fn first(self) -> Value<'static> {
+    pub(super) const fn first(self) -> SqlValue<'static> {
         match self {
-            Self::Number => Value::Int(i64::MIN),
-            Self::Text => Value::Text(Cow::Borrowed("")),
-            Self::Bytes => Value::Blob(Cow::Borrowed(&[])),
+            Self::Number => SqlValue::Int(i64::MIN),
+            Self::Text => SqlValue::Text(Cow::Borrowed("")),
+            Self::Bytes => SqlValue::Blob(Cow::Borrowed(&[])),
         }
     }
 
     /// After all values: names, hosts and tags hold no such character, hashes are shorter.
-    pub(super) const fn last(self) -> Value<'static> {
+    pub(super) const fn last(self) -> SqlValue<'static> {
         match self {
-            Self::Number => Value::Int(i64::MAX),
-            Self::Text => Value::Text(Cow::Borrowed("\u{10ffff}")),
-            Self::Bytes => Value::Blob(Cow::Borrowed(&[0xff; 33])),
+            Self::Number => SqlValue::Int(i64::MAX),
+            Self::Text => SqlValue::Text(Cow::Borrowed("\u{10ffff}")),
+            Self::Bytes => SqlValue::Blob(Cow::Borrowed(&[0xff; 33])),
         }
     }
 }
 
 macro_rules! table {
     ($name:ident, $key:expr, $stays:literal, $read:expr, $write:expr, $clear:expr, $count:expr) => {
-        Table {
+        CopyTable {
             name: stringify!($name),
             key: $key,
             stays: $stays,
@@ -264,15 +264,15 @@ macro_rules! table {
     };
 }
 
-const NUMBER: &[Kind] = &[Kind::Number];
-const TEXT: &[Kind] = &[Kind::Text];
-const NUMBERS: &[Kind] = &[Kind::Number, Kind::Number];
-const BYTES: &[Kind] = &[Kind::Bytes];
-const MEMBER: &[Kind] = &[Kind::Number, Kind::Text];
-const TAG: &[Kind] = &[Kind::Text, Kind::Text, Kind::Number];
+const NUMBER: &[KeyType] = &[KeyType::Number];
+const TEXT: &[KeyType] = &[KeyType::Text];
+const NUMBERS: &[KeyType] = &[KeyType::Number, KeyType::Number];
+const BYTES: &[KeyType] = &[KeyType::Bytes];
+const MEMBER: &[KeyType] = &[KeyType::Number, KeyType::Text];
+const TAG: &[KeyType] = &[KeyType::Text, KeyType::Text, KeyType::Number];
 
 /// Those that others refer to come first. Locks stay where they are: they belong to processes.
-pub(super) const TABLES: &[Table] = &[
+pub(super) const TABLES: &[CopyTable] = &[
     table!(
         workspaces,
         TEXT,
@@ -300,7 +300,7 @@ pub(super) const TABLES: &[Table] = &[
     table!(user_months, NUMBERS, false, READ_MONTHS, WRITE_MONTHS, CLEAR_MONTHS, COUNT_MONTHS),
     table!(link_health, NUMBER, false, READ_HEALTH, WRITE_HEALTH, CLEAR_HEALTH, COUNT_HEALTH),
     table!(sessions, BYTES, false, READ_SESSIONS, WRITE_SESSIONS, CLEAR_SESSIONS, COUNT_SESSIONS),
-    table!(changes, NUMBER, false, READ_CHANGES, WRITE_CHANGES, CLEAR_CHANGES, COUNT_CHANGES),
+    table!(audit, NUMBER, false, READ_AUDIT, WRITE_AUDIT, CLEAR_AUDIT, COUNT_AUDIT),
     table!(reports, NUMBER, false, READ_REPORTS, WRITE_REPORTS, CLEAR_REPORTS, COUNT_REPORTS),
     table!(
         released_hosts,
@@ -315,7 +315,7 @@ pub(super) const TABLES: &[Table] = &[
 
 /// The names of the tables that a copy holds.
 #[cfg(test)]
-pub(super) fn tables() -> Vec<&'static str> {
+pub(in crate::store) fn tables() -> Vec<&'static str> {
     TABLES.iter().map(|table| table.name).collect()
 }
 

@@ -7,7 +7,7 @@ use std::fmt::Write;
 
 use sha2::{Digest, Sha256};
 
-use crate::store::value::{Row, Value};
+use crate::store::value::{SqlRow, SqlValue};
 
 /// The content of a table, in short.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -22,23 +22,23 @@ pub struct Checksum {
 
 /// A checksum in the making.
 #[derive(Default)]
-pub(super) struct Sum {
+pub(super) struct ChecksumBuilder {
     rows: u64,
     hash: Sha256,
     /// One row, put together before it is hashed: the hash likes long pieces.
     row: Vec<u8>,
 }
 
-impl Sum {
-    pub(super) fn add(&mut self, row: &Row) {
+impl ChecksumBuilder {
+    pub(super) fn add(&mut self, row: &SqlRow) {
         self.row.clear();
         for value in &row.0 {
             let (kind, bytes): (u8, &[u8]) = match value {
-                Value::Null => (0, &[]),
-                Value::Int(int) => (1, &int.to_be_bytes()),
-                Value::Real(real) => (2, &real.to_bits().to_be_bytes()),
-                Value::Text(text) => (3, text.as_bytes()),
-                Value::Blob(blob) => (4, blob),
+                SqlValue::Null => (0, &[]),
+                SqlValue::Int(int) => (1, &int.to_be_bytes()),
+                SqlValue::Real(real) => (2, &real.to_bits().to_be_bytes()),
+                SqlValue::Text(text) => (3, text.as_bytes()),
+                SqlValue::Blob(blob) => (4, blob),
             };
             self.row.push(kind);
             self.row.extend(u64::try_from(bytes.len()).unwrap_or(u64::MAX).to_be_bytes());
@@ -61,30 +61,30 @@ impl Sum {
 mod tests {
     use super::*;
 
-    fn sum(rows: &[&[Value<'static>]]) -> Checksum {
-        let mut sum = Sum::default();
+    fn sum(rows: &[&[SqlValue<'static>]]) -> Checksum {
+        let mut sum = ChecksumBuilder::default();
         for row in rows {
-            sum.add(&Row(row.to_vec()));
+            sum.add(&SqlRow(row.to_vec()));
         }
         sum.finish("links")
     }
 
     #[test]
     fn tables_that_differ_in_anything_have_different_checksums() {
-        let text = Value::text;
-        let tables: &[&[&[Value<'static>]]] = &[
+        let text = SqlValue::text;
+        let tables: &[&[&[SqlValue<'static>]]] = &[
             &[],
             &[&[]],
-            &[&[Value::Null]],
-            &[&[Value::Int(0)]],
-            &[&[Value::Int(1)]],
-            &[&[Value::Real(0.0)]],
-            &[&[Value::Real(-0.0)]],
+            &[&[SqlValue::Null]],
+            &[&[SqlValue::Int(0)]],
+            &[&[SqlValue::Int(1)]],
+            &[&[SqlValue::Real(0.0)]],
+            &[&[SqlValue::Real(-0.0)]],
             &[&[text("")]],
             &[&[text("ab"), text("c")]],
             &[&[text("a"), text("bc")]],
-            &[&[Value::Blob(b"a".into())], &[text("a")]],
-            &[&[text("a")], &[Value::Blob(b"a".into())]],
+            &[&[SqlValue::Blob(b"a".into())], &[text("a")]],
+            &[&[text("a")], &[SqlValue::Blob(b"a".into())]],
         ];
         for (at, one) in tables.iter().enumerate() {
             assert_eq!(sum(one), sum(one));
@@ -92,6 +92,6 @@ mod tests {
                 assert_ne!(sum(one), sum(other), "{one:?} {other:?}");
             }
         }
-        assert_eq!(sum(&[&[Value::Null]]).sha256.len(), 64);
+        assert_eq!(sum(&[&[SqlValue::Null]]).sha256.len(), 64);
     }
 }

@@ -1,26 +1,25 @@
-//! The log of redirects that are safe but not yet in the tables, and how they get there.
+//! The log of clicks that are safe but not yet in the tables, and how they get there.
 //!
-//! Invariants: a row of the log is added to the tables and removed in one transaction, so whoever does
-//! it, and however often it is tried, its redirects count once. A process writes turn by turn, and a
-//! turn that was taken is not taken again: a write that is sent again, because its fate was not
-//! known, changes nothing.
+//! Invariants: a row of the log is added to the tables and removed in one transaction, so its clicks count
+//! once, whoever does it and however often it is tried. Each process numbers its writes, and a number is
+//! accepted once: a write that is sent again, because its answer was lost, changes nothing.
 
 use std::time::Duration;
 
 use crate::clock::Timestamp;
 use crate::link::{ClickTotals, Hour, LinkId};
+use crate::store::clicks::apply::{add, add_to_total};
 use crate::store::driver::{Outcome, Step, statements};
-use crate::store::hits::{add, add_to_total};
 use crate::store::locks::{database_now, ms};
-use crate::store::value::{Row, Value};
+use crate::store::value::{SqlRow, SqlValue};
 use crate::store::{Error, Store};
 
 statements! {
-    REGISTER = concat!("insert into click_writers (writer, turn, written_at)
+    REGISTER = concat!("insert into click_writers (writer, write_seq, written_at)
         values ($1, $2, ", database_now!("$3"), ") on conflict (writer) do nothing");
-    TAKE_TURN = concat!("update click_writers set turn = cast($1 as bigint), written_at = ", database_now!("$2"), "
-        where writer = $3 and turn = cast($1 as bigint) - 1 returning turn");
-    TURN = "select turn from click_writers where writer = $1";
+    ADVANCE = concat!("update click_writers set write_seq = cast($1 as bigint), written_at = ", database_now!("$2"), "
+        where writer = $3 and write_seq = cast($1 as bigint) - 1 returning write_seq");
+    WRITE_SEQ = "select write_seq from click_writers where writer = $1";
     LOG = "insert into click_log (writer, seq, tallies) values ($1, $2, $3)";
     UNLOG = "delete from click_log where writer = $1 and seq = $2 returning seq";
     /// Rows of writers that have been silent for a while, a page at a time.
@@ -39,9 +38,9 @@ const FORMAT: u8 = 1;
 /// How long a writer is remembered that writes no more.
 const REMEMBERED: Duration = Duration::from_hours(30 * 24);
 
-/// A turn of a process to write.
+/// The sequence number of a write, by which the store recognises one that is sent again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Turn {
+pub struct WriteSeq {
     /// A number that no other process has.
     pub writer: i64,
     /// Grows by one with each write.
@@ -58,30 +57,30 @@ pub struct LogRow<'a> {
 }
 
 impl Store {
-    /// Let a process write clicks.
+    /// Register a process that writes clicks.
     pub async fn register_writer(&self, writer: i64, now: Timestamp) -> Result<(), Error> {
-        self.db.write(self.register(Turn { writer, number: 0 }, now)).await.map(|_| ())
+        self.db.write(self.register(WriteSeq { writer, number: 0 }, now)).await.map(|_| ())
     }
 
     /// Add tallies to the tables at once.
     pub async fn add_tallies(
         &self,
-        turn: Turn,
+        seq: WriteSeq,
         tallies: &[ClickTotals],
         now: Timestamp,
     ) -> Result<(), Error> {
-        self.take_turn(turn, add(tallies).chain(add_to_total(tallies)), now).await
+        self.write_once(seq, add(tallies).chain(add_to_total(tallies)), now).await
     }
 
     /// Make tallies safe. They count in the total from here on.
     pub async fn log_tallies(
         &self,
-        turn: Turn,
+        seq: WriteSeq,
         row: LogRow<'_>,
         now: Timestamp,
     ) -> Result<(), Error> {
-        let log = [log(turn.writer, row)];
-        self.take_turn(turn, log.into_iter().chain(add_to_total(row.tallies)), now).await
+        let log = [log(seq.writer, row)];
+        self.write_once(seq, log.into_iter().chain(add_to_total(row.tallies)), now).await
     }
 
     /// Replace rows by others that hold the same; `false` when some of them are not there.
@@ -109,17 +108,17 @@ impl Store {
         let mut after = (i64::MIN, i64::MIN);
         loop {
             let params = vec![
-                Value::Int(after.0),
-                Value::Int(after.1),
+                SqlValue::Int(after.0),
+                SqlValue::Int(after.1),
                 self.db.clock_param(now),
-                Value::Int(ms(idle)),
+                SqlValue::Int(ms(idle)),
             ];
             let rows = self.db.list(LEFT, params).await?;
             let Some((last, readable)) = self.settle_rows(&rows).await? else { break };
             settled += readable;
             after = last;
         }
-        let forget = [self.db.clock_param(now), Value::Int(ms(REMEMBERED))];
+        let forget = [self.db.clock_param(now), SqlValue::Int(ms(REMEMBERED))];
         self.db.write(Step::new(FORGET, forget)).await?;
         Ok(settled)
     }
@@ -128,14 +127,14 @@ impl Store {
     pub async fn settle_own(&self, writer: i64) -> Result<(), Error> {
         let mut after = i64::MIN;
         loop {
-            let rows = self.db.list(OWN, vec![Value::Int(writer), Value::Int(after)]).await?;
+            let rows = self.db.list(OWN, vec![SqlValue::Int(writer), SqlValue::Int(after)]).await?;
             let Some(((_, last), _)) = self.settle_rows(&rows).await? else { return Ok(()) };
             after = last;
         }
     }
 
     /// Settle rows as they were read; writer and number of the last, and how many could be read.
-    async fn settle_rows(&self, rows: &[Row]) -> Result<Option<((i64, i64), usize)>, Error> {
+    async fn settle_rows(&self, rows: &[SqlRow]) -> Result<Option<((i64, i64), usize)>, Error> {
         let (mut last, mut readable) = (None, 0);
         for read in rows {
             let (writer, seq) = (read.int(0)?, read.int(1)?);
@@ -144,51 +143,53 @@ impl Store {
                 self.settle_logged(writer, LogRow { seq, tallies: &tallies }).await?;
                 readable += 1;
             } else {
-                // Left for whoever can read it.
+                // Left for a release that can read it.
                 tracing::error!(writer, seq, "the click log holds a row that cannot be read");
             }
         }
         Ok(last.map(|last| (last, readable)))
     }
 
-    /// Write, unless this turn was taken before.
-    async fn take_turn(
+    /// Write, unless a write with this number was accepted before.
+    async fn write_once(
         &self,
-        turn: Turn,
+        seq: WriteSeq,
         steps: impl Iterator<Item = Step>,
         now: Timestamp,
     ) -> Result<(), Error> {
-        let Turn { writer, number } = turn;
-        let params = [Value::Int(number), self.db.clock_param(now), Value::Int(writer)];
-        let take = Step::new(TAKE_TURN, params).or_undo();
-        if let Outcome::Done(_) = self.db.batch([take].into_iter().chain(steps).collect()).await? {
+        let WriteSeq { writer, number } = seq;
+        let params = [SqlValue::Int(number), self.db.clock_param(now), SqlValue::Int(writer)];
+        let advance = Step::new(ADVANCE, params).or_undo();
+        if let Outcome::Done(_) =
+            self.db.batch([advance].into_iter().chain(steps).collect()).await?
+        {
             return Ok(());
         }
-        match self.db.find(TURN, &[Value::Int(writer)]).await? {
+        match self.db.find(WRITE_SEQ, &[SqlValue::Int(writer)]).await? {
             Some(row) if row.int(0)? >= number => Ok(()),
             _ => {
-                // Silent for so long that it was forgotten.
-                let before = Turn { number: number - 1, ..turn };
+                // The writer was silent for so long that its row was removed.
+                let before = WriteSeq { number: number - 1, ..seq };
                 self.db.write(self.register(before, now)).await?;
-                Err(Error::Unavailable("the store had forgotten this process".to_owned()))
+                Err(Error::Unavailable("the store had removed this writer after a long silence: it is registered again".to_owned()))
             }
         }
     }
 
-    fn register(&self, turn: Turn, now: Timestamp) -> Step {
-        let Turn { writer, number } = turn;
-        let params = [Value::Int(writer), Value::Int(number), self.db.clock_param(now)];
+    fn register(&self, seq: WriteSeq, now: Timestamp) -> Step {
+        let WriteSeq { writer, number } = seq;
+        let params = [SqlValue::Int(writer), SqlValue::Int(number), self.db.clock_param(now)];
         Step::new(REGISTER, params)
     }
 }
 
 fn log(writer: i64, row: LogRow<'_>) -> Step {
-    let tallies = Value::Blob(encode(row.tallies).into());
-    Step::new(LOG, [Value::Int(writer), Value::Int(row.seq), tallies])
+    let tallies = SqlValue::Blob(encode(row.tallies).into());
+    Step::new(LOG, [SqlValue::Int(writer), SqlValue::Int(row.seq), tallies])
 }
 
 fn unlog(writer: i64, seq: i64) -> Step {
-    Step::new(UNLOG, [Value::Int(writer), Value::Int(seq)])
+    Step::new(UNLOG, [SqlValue::Int(writer), SqlValue::Int(seq)])
 }
 
 /// Sorted tallies as bytes: numbers as differences from the tally before, in as many groups of 7

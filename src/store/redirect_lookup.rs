@@ -5,14 +5,14 @@ use crate::link::lifecycle::Lifecycle;
 use crate::link::{LinkId, Month};
 use crate::store::driver::statements;
 use crate::store::links::read_reason;
-use crate::store::value::{Row, Value};
-use crate::store::{Error, Store, seal};
+use crate::store::value::{SqlRow, SqlValue};
+use crate::store::{Error, Store, row_checksum};
 
-macro_rules! place_columns {
+macro_rules! redirect_columns {
     () => {
         "l.id, l.target, l.redirect_status, l.created_at, l.expires_at, l.deleted_at, l.purged_at,
          coalesce(l.hit_limit, w.hit_limit), coalesce(s.month, 0), coalesce(s.month_hits, 0),
-         l.workspace, l.code, l.expired_at, l.disabled_reason, l.seal
+         l.workspace, l.code, l.expired_at, l.disabled_reason, l.row_checksum
          from links l join workspaces w on w.id = l.workspace
          left join link_stats s on s.link_id = l.id"
     };
@@ -20,14 +20,14 @@ macro_rules! place_columns {
 
 statements! {
     /// By the bare code on the main host.
-    BY_MAIN_CODE = concat!("select ", place_columns!(),
+    BY_MAIN_CODE = concat!("select ", redirect_columns!(),
         " where l.code = $1 and l.main_since is not null");
-    BY_WORKSPACE = concat!("select ", place_columns!(), " where l.workspace = $1 and l.code = $2");
+    BY_WORKSPACE = concat!("select ", redirect_columns!(), " where l.workspace = $1 and l.code = $2");
 }
 
 /// A link, as far as a redirect is concerned.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Place {
+pub struct RedirectRow {
     /// Its number.
     pub id: LinkId,
     /// Where it leads.
@@ -52,35 +52,35 @@ pub struct Place {
 
 impl Store {
     /// The link behind a key: `code` on the main host, or `workspace/code`.
-    pub async fn find_place(&self, key: &str) -> Result<Option<Place>, Error> {
+    pub async fn find_redirect_row(&self, key: &str) -> Result<Option<RedirectRow>, Error> {
         let (sql, params) = match key.split_once('/') {
-            None => (BY_MAIN_CODE, vec![Value::text(key)]),
+            None => (BY_MAIN_CODE, vec![SqlValue::text(key)]),
             Some((workspace, code)) => {
-                (BY_WORKSPACE, vec![Value::text(workspace), Value::text(code)])
+                (BY_WORKSPACE, vec![SqlValue::text(workspace), SqlValue::text(code)])
             }
         };
         if let Some(replica) = &self.replica
             && let Some(row) = replica.find(key, sql, &params).await
         {
-            return read_place(&row, key).map(Some);
+            return read_redirect_row(&row, key).map(Some);
         }
         let row = self.db.find(sql, &params).await?;
-        row.map(|row| read_place(&row, key)).transpose()
+        row.map(|row| read_redirect_row(&row, key)).transpose()
     }
 }
 
 /// The row of `key`, once it is sure that it is that and what was stored.
-fn read_place(row: &Row, key: &str) -> Result<Place, Error> {
+fn read_redirect_row(row: &SqlRow, key: &str) -> Result<RedirectRow, Error> {
     let (id, workspace, code) = (LinkId(row.int(0)?), row.text(10)?, row.text(11)?);
     let asked = match key.split_once('/') {
         None => code == key,
         Some(asked) => (workspace, code) == asked,
     };
     if !asked {
-        return Err(seal::strayed(id, key));
+        return Err(row_checksum::wrong_row(id, key));
     }
-    seal::expect(id, workspace, code, row.text(1)?, row.opt_int(14)?)?;
-    Ok(Place {
+    row_checksum::expect(id, workspace, code, row.text(1)?, row.opt_int(14)?)?;
+    Ok(RedirectRow {
         id,
         target: row.text(1)?.to_owned(),
         redirect_status: u16::try_from(row.int(2)?)

@@ -8,8 +8,8 @@ use crate::clock::Timestamp;
 use crate::code::WorkspaceId;
 use crate::link::LinkId;
 use crate::store::driver::{Outcome, Step, statements};
-use crate::store::locks::Holding;
-use crate::store::value::{Row, Value};
+use crate::store::locks::HeldLock;
+use crate::store::value::{SqlRow, SqlValue};
 use crate::store::{Error, Store};
 
 /// Changes, with what they are about in words where that still exists.
@@ -18,7 +18,7 @@ macro_rules! audit {
         concat!(
             "select c.id, c.at, c.user_id, c.key_id, c.action, c.detail, c.client, u.email,
             c.subject_kind, coalesce(l.workspace || '/' || l.code, s.email, c.subject_id)
-        from changes c left join users u on u.id = c.user_id
+        from audit c left join users u on u.id = c.user_id
             left join links l on l.id =
                 case when c.subject_kind = 'link' then cast(c.subject_id as bigint) end
             left join users s on s.id =
@@ -42,12 +42,12 @@ macro_rules! made {
 }
 
 statements! {
-    INSERT = "insert into changes
+    INSERT = "insert into audit
             (id, at, user_id, key_id, action, subject_kind, subject_id, detail, client)
         values ($1, $2, $3, $4, $5, $6, $7, $8, $9)";
     LIST = "select c.id, c.at, c.user_id, c.key_id, c.action, c.detail, c.client, u.email,
             c.subject_kind, c.subject_id
-        from changes c left join users u on u.id = c.user_id
+        from audit c left join users u on u.id = c.user_id
         where c.subject_kind = 'link' and c.subject_id = $1
         order by c.id desc limit $2";
     AUDIT = audit!("(c.at, c.id) < ($1, $2) and (cast($3 as text) is null or c.action = $3)
@@ -59,19 +59,19 @@ statements! {
         order by c.at desc, c.id desc limit $6");
     /// That a link was made stands in its own row: a second one for each would make making them dearer.
     MADE = made!("l.id < $1 order by l.id desc limit $2");
-    MADE_BY_USER = made!("l.shelf = $1 and (l.created_at, l.id) < ($2, $3)
+    MADE_BY_USER = made!("l.list_scope = $1 and (l.created_at, l.id) < ($2, $3)
         order by l.created_at desc, l.id desc limit $4");
-    RETIRE = "delete from changes
-        where id in (select id from changes where at < $1 order by at limit $2) returning id";
+    RETIRE = "delete from audit
+        where id in (select id from audit where at < $1 order by at limit $2) returning id";
     /// What was disabled stays known, for as long as the log is kept: its maker may come back.
-    EMPTY = "update changes set detail = '{}' where subject_kind = 'link' and subject_id = $1
+    EMPTY = "update audit set detail = '{}' where subject_kind = 'link' and subject_id = $1
         and action <> 'disabled'
         and exists (select 1 from links where id = $2 and purged_at is not null)";
 }
 
 /// A change to be written down.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct NewChange {
+pub struct NewAuditEntry {
     /// A number from [`Store::take_numbers`].
     pub id: i64,
     /// When.
@@ -146,7 +146,7 @@ pub struct AuditQuery {
 
 /// A change that was written down.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct StoredChange {
+pub struct AuditRow {
     /// Its number.
     pub id: i64,
     /// When.
@@ -168,18 +168,18 @@ pub struct StoredChange {
 }
 
 /// The step that writes down a change.
-pub(super) fn step(change: &NewChange) -> Step {
+pub(super) fn step(change: &NewAuditEntry) -> Step {
     Step::new(
         INSERT,
         [
-            Value::Int(change.id),
+            SqlValue::Int(change.id),
             change.at.into(),
             change.user.map(|user| user.0).into(),
             change.key.map(|key| key.0).into(),
-            Value::text(change.action),
-            Value::text(change.subject.kind),
-            Value::text(&change.subject.id),
-            Value::text(&change.detail),
+            SqlValue::text(change.action),
+            SqlValue::text(change.subject.kind),
+            SqlValue::text(&change.subject.id),
+            SqlValue::text(&change.detail),
             change.client.as_deref().into(),
         ],
     )
@@ -187,16 +187,16 @@ pub(super) fn step(change: &NewChange) -> Step {
 
 /// The step that empties what is known of the changes of a link that is purged.
 pub(super) fn empty_step(link: i64) -> Step {
-    Step::new(EMPTY, [Value::owned(link.to_string()), Value::Int(link)])
+    Step::new(EMPTY, [SqlValue::owned(link.to_string()), SqlValue::Int(link)])
 }
 
 impl Store {
     /// Do a step and write it down, or neither, when the step gives no row; its rows.
-    pub(super) async fn write_noted(
+    pub(super) async fn write_audited(
         &self,
         step: Step,
-        change: &NewChange,
-    ) -> Result<Vec<Row>, Error> {
+        change: &NewAuditEntry,
+    ) -> Result<Vec<SqlRow>, Error> {
         match self.db.batch(vec![step.or_undo(), self::step(change)]).await? {
             Outcome::Done(rows) => Ok(rows.into_iter().next().unwrap_or_default()),
             Outcome::Undone(_) => Ok(Vec::new()),
@@ -204,24 +204,24 @@ impl Store {
     }
 
     /// Write down a change that is made already.
-    pub async fn insert_change(&self, change: &NewChange) -> Result<(), Error> {
+    pub async fn insert_audit(&self, change: &NewAuditEntry) -> Result<(), Error> {
         self.db.write(step(change)).await.map(|_| ())
     }
 
     /// Changes of all kinds but the making of links, newest first.
-    pub async fn list_audit(&self, query: &AuditQuery) -> Result<Vec<StoredChange>, Error> {
+    pub async fn list_audit(&self, query: &AuditQuery) -> Result<Vec<AuditRow>, Error> {
         let (at, id) = query.before;
         let rest = [
             at.into(),
-            Value::Int(id),
+            SqlValue::Int(id),
             query.action.as_deref().into(),
             query.kind.as_deref().into(),
-            Value::Int(query.most),
+            SqlValue::Int(query.most),
         ];
         let rows = match query.user {
             None => self.db.list(AUDIT, rest.to_vec()).await?,
             Some(user) => {
-                let params = std::iter::once(Value::Int(user.0)).chain(rest).collect();
+                let params = std::iter::once(SqlValue::Int(user.0)).chain(rest).collect();
                 self.db.list(AUDIT_OF_USER, params).await?
             }
         };
@@ -229,13 +229,13 @@ impl Store {
     }
 
     /// Links that were made, the newest first; with a user, theirs in `main`.
-    pub async fn list_made(&self, query: &AuditQuery) -> Result<Vec<StoredChange>, Error> {
+    pub async fn list_created(&self, query: &AuditQuery) -> Result<Vec<AuditRow>, Error> {
         let (at, id) = query.before;
-        let (id, most) = (Value::Int(id), Value::Int(query.most));
+        let (id, most) = (SqlValue::Int(id), SqlValue::Int(query.most));
         let rows = match query.user {
             None => self.db.list(MADE, vec![id, most]).await?,
             Some(user) => {
-                let list = Value::owned(format!("main/{user}"));
+                let list = SqlValue::owned(format!("main/{user}"));
                 self.db.list(MADE_BY_USER, vec![list, at.into(), id, most]).await?
             }
         };
@@ -244,14 +244,14 @@ impl Store {
 
     /// Forget at most `most` changes from before `end`, or `None` when the lock was lost; whether there
     /// may be more.
-    pub async fn retire_changes(
+    pub async fn purge_audit(
         &self,
-        holding: &Holding,
+        holding: &HeldLock,
         end: Timestamp,
         most: i64,
         now: Timestamp,
     ) -> Result<Option<bool>, Error> {
-        let retire = Step::new(RETIRE, [end.into(), Value::Int(most)]);
+        let retire = Step::new(RETIRE, [end.into(), SqlValue::Int(most)]);
         match self.db.batch(vec![self.fence(holding, now), retire]).await? {
             Outcome::Undone(_) => Ok(None),
             Outcome::Done(rows) => {
@@ -262,14 +262,14 @@ impl Store {
     }
 
     /// The latest changes of a link, newest first.
-    pub async fn list_changes(&self, link: LinkId, most: i64) -> Result<Vec<StoredChange>, Error> {
-        let params = vec![Value::owned(link.to_string()), Value::Int(most)];
+    pub async fn list_link_audit(&self, link: LinkId, most: i64) -> Result<Vec<AuditRow>, Error> {
+        let params = vec![SqlValue::owned(link.to_string()), SqlValue::Int(most)];
         self.db.list(LIST, params).await?.iter().map(read_change).collect()
     }
 }
 
-fn read_change(row: &Row) -> Result<StoredChange, Error> {
-    Ok(StoredChange {
+fn read_change(row: &SqlRow) -> Result<AuditRow, Error> {
+    Ok(AuditRow {
         id: row.int(0)?,
         at: row.time(1)?,
         user: row.opt_int(2)?.map(UserId),

@@ -5,13 +5,13 @@
 
 use crate::link::{ClickTotals, Latency};
 use crate::store::driver::{Step, statements};
-use crate::store::value::Value;
+use crate::store::value::SqlValue;
 
 statements! {
     ADD_HITS = "insert into link_stats
             (link_id, redirect_count, avg_redirect_ms, last_redirect_at, month, month_hits, others,
-            shelf)
-        values ($1, $2, $3, $4, $5, $6, $7, (select shelf from links where id = $1))
+            list_scope)
+        values ($1, $2, $3, $4, $5, $6, $7, (select list_scope from links where id = $1))
         on conflict (link_id) do update set
             redirect_count = link_stats.redirect_count + excluded.redirect_count,
             avg_redirect_ms = case when excluded.redirect_count = 0
@@ -50,13 +50,13 @@ pub(super) fn add(tallies: &[ClickTotals]) -> impl Iterator<Item = Step> {
         Step::new(
             ADD_HITS,
             [
-                Value::Int(tally.link.0),
-                Value::Int(visits),
-                Value::Real(latency.mean_ms),
+                SqlValue::Int(tally.link.0),
+                SqlValue::Int(visits),
+                SqlValue::Real(latency.mean_ms),
                 tally.last_at.into(),
-                Value::Int(tally.hour.month().number()),
-                Value::Int(visits),
-                Value::Int(tally.others.into()),
+                SqlValue::Int(tally.hour.month().number()),
+                SqlValue::Int(visits),
+                SqlValue::Int(tally.others.into()),
             ],
         )
     });
@@ -67,10 +67,10 @@ pub(super) fn add(tallies: &[ClickTotals]) -> impl Iterator<Item = Step> {
         Step::new(
             ADD_HOUR,
             [
-                Value::Int(tally.hour.number().into()),
-                Value::Int(tally.link.0),
-                Value::Int(int(tally.visits)),
-                Value::Int(tally.others.into()),
+                SqlValue::Int(tally.hour.number().into()),
+                SqlValue::Int(tally.link.0),
+                SqlValue::Int(int(tally.visits)),
+                SqlValue::Int(tally.others.into()),
             ],
         )
     });
@@ -83,7 +83,7 @@ pub(super) fn add_to_total(tallies: &[ClickTotals]) -> Option<Step> {
     for tally in tallies {
         total.merge(tally.latency());
     }
-    let params = [Value::Real(total.mean_ms), Value::Int(int(total.count))];
+    let params = [SqlValue::Real(total.mean_ms), SqlValue::Int(int(total.count))];
     (total.count > 0).then(|| Step::new(ADD_TO_TOTAL, params))
 }
 
