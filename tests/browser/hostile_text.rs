@@ -47,8 +47,9 @@ async fn furnish(server: &TestServer) {
     }
 }
 
+// threats: H15
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn h15_hostile_titles_tags_targets_names_and_referrers_stay_text() {
+async fn hostile_titles_tags_targets_names_and_referrers_stay_text() {
     let server = TestServer::builder().accounts().from_now().start().await;
     furnish(&server).await;
     let browser = Browser::open(&server.base_url(), Screen::Desk).await;

@@ -114,8 +114,9 @@ fn cells(text: &str) -> Vec<String> {
     cells
 }
 
+// threats: H9, H13, H15
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn h9_h13_h15_poisoned_visits_and_names_stay_text_on_every_page_and_export() {
+async fn poisoned_visits_and_names_stay_text_on_every_page_and_export() {
     let server = TestServer::builder().accounts().from_now().start().await;
     server.administrator("ada").await;
     let http = server.log_in("ada").await;

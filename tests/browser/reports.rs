@@ -6,9 +6,10 @@ use serde_json::json;
 
 use super::browser::{Browser, Screen, on_both_screens};
 
-on_both_screens!(a17_a_link_is_reported_looked_into_disabled_and_let_go);
+on_both_screens!(a_link_is_reported_looked_into_disabled_and_let_go);
 
-async fn a17_a_link_is_reported_looked_into_disabled_and_let_go(screen: Screen) {
+// threats: A17
+async fn a_link_is_reported_looked_into_disabled_and_let_go(screen: Screen) {
     let server = TestServer::builder().accounts().from_now().start().await;
     server.administrator("root").await;
     server.sign_up("eve").await;

@@ -2,8 +2,9 @@
 
 use kurz_test_support::chaos::backup::run;
 
+// threats: F7
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn f7_t_backup_a_backup_made_under_load_is_whole_and_restores_to_itself() {
+async fn a_backup_made_under_load_is_whole_and_restores_to_itself() {
     let folder = tempfile::tempdir().unwrap();
     let figures = run(1, folder.path(), 8).await;
     eprintln!("{figures}");

@@ -10,8 +10,9 @@ use kurz_test_support::{TestServer, links};
 use serde_json::json;
 use tokio::task::block_in_place;
 
+// threats: E13
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn e13_t_clock_a_clock_that_jumps_brings_no_link_back_and_stops_nothing() {
+async fn a_clock_that_jumps_brings_no_link_back_and_stops_nothing() {
     let program = TestServer::builder().default_timeouts().process();
     let offset = program.folder().join("offset");
     let set = |by: &str| fs::write(&offset, format!("{by}\n")).unwrap();

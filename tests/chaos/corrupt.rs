@@ -7,15 +7,17 @@ use kurz_test_support::chaos::kill::program;
 use kurz_test_support::http::Http;
 use serde_json::json;
 
+// threats: F5
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn f5_t_corrupt_a_hundred_damages_are_noticed_or_do_no_harm() {
+async fn a_hundred_damages_are_noticed_or_do_no_harm() {
     let figures = run(1, 100).await;
     eprintln!("{figures}");
     assert!(figures.refused > 0 && figures.noticed > 0 && figures.harmless > 0, "{figures:?}");
 }
 
+// threats: F5
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn f5_a_target_that_turned_over_is_not_served_and_the_doctor_names_it() {
+async fn a_target_that_turned_over_is_not_served_and_the_doctor_names_it() {
     let folder = tempfile::tempdir().unwrap();
     let server = program(folder.path());
     let process = tokio::task::block_in_place(|| server.start());

@@ -55,8 +55,9 @@ async fn refuse_all(http: &Http, process: &kurz_test_support::process::Process, 
     assert_eq!(make(http).await, 201);
 }
 
+// threats: F4
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn f4_t_eio_nothing_is_acknowledged_that_the_disk_refused_to_keep() {
+async fn nothing_is_acknowledged_that_the_disk_refused_to_keep() {
     let folder = tempfile::tempdir().unwrap();
     let program = program(folder.path()).env("KURZ_LOG", "off");
     let server = block_in_place(|| program.start());

@@ -120,8 +120,9 @@ fn an_answer_before_its_sync_is_caught() {
     }
 }
 
+// threats: F2
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn f2_t_fsync_no_link_is_acknowledged_before_its_log_is_synced() {
+async fn no_link_is_acknowledged_before_its_log_is_synced() {
     let program = TestServer::builder().default_timeouts().process();
     let server = tokio::task::block_in_place(|| program.start());
     let log = program.folder().join("strace");

@@ -2,8 +2,9 @@
 
 use kurz_test_support::chaos::instances::{Plan, run};
 
+// threats: E4, E5, E6, E7, E10, E11
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn e4_e5_e6_e7_e10_e11_t_lat_three_instances_keep_their_word_through_faults() {
+async fn three_instances_keep_their_word_through_faults() {
     let plan =
         Plan { seed: 3, faults: 8, lasting_ms: (500, 1500), clients: 6, skew: ["+5m", "-5m"] };
     let figures = run(plan, |line| eprintln!("{line}")).await;

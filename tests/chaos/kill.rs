@@ -2,8 +2,9 @@
 
 use kurz_test_support::chaos::kill::{Plan, run};
 
+// threats: F1
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn f1_t_kill_twenty_kills_lose_no_acknowledged_operation() {
+async fn twenty_kills_lose_no_acknowledged_operation() {
     let folder = tempfile::tempdir().unwrap();
     let plan = Plan { seed: 1, kills: 20, after_ms: (50, 600) };
     let figures = run(plan, folder.path(), |_, _| ()).await;

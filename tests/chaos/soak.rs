@@ -4,8 +4,9 @@ use std::time::Duration;
 
 use kurz_test_support::chaos::soak::{Plan, run};
 
+// threats: F9
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn t_soak_f9_a_crowd_that_rests_and_a_steady_load_fail_nothing_and_leave_nothing() {
+async fn a_crowd_that_rests_and_a_steady_load_fail_nothing_and_leave_nothing() {
     let plan = Plan {
         seed: 1,
         active: 32,

@@ -30,8 +30,9 @@ async fn write_much(http: &Http, number: usize) {
     http.post("/api/v1/workspaces/team/links/bulk", &body).await.expect(200);
 }
 
+// threats: F8
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn f8_a_log_that_a_reader_pins_is_told_of_and_shrinks_when_the_reader_ends() {
+async fn a_log_that_a_reader_pins_is_told_of_and_shrinks_when_the_reader_ends() {
     let folder = tempfile::tempdir().unwrap();
     let server = program(folder.path()).env("KURZ_LOG", "info");
     let server = block_in_place(|| server.start());
@@ -88,8 +89,9 @@ fn is_served(stream: &mut TcpStream) -> bool {
     asked.is_ok() && stream.read_exact(&mut answer).is_ok() && &answer == b"HTTP/1.1 302"
 }
 
+// threats: F9
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn f9_a_server_without_descriptors_keeps_those_it_serves_and_recovers() {
+async fn a_server_without_descriptors_keeps_those_it_serves_and_recovers() {
     let program = TestServer::builder()
         .default_timeouts()
         .process()

@@ -33,8 +33,9 @@ async fn a_link_made_without_an_account_lives_8_hours_and_is_random() {
     assert_eq!(own.get("claim_token"), None);
 }
 
+// threats: D6
 #[tokio::test]
-async fn d6_a_token_makes_the_link_ones_own_once() {
+async fn a_token_makes_the_link_ones_own_once() {
     let server = TestServer::builder().accounts().process().start();
     let link = shorten(&server.http(), "https://example.com/").await;
     let other = shorten(&server.http(), "https://example.com/other").await;

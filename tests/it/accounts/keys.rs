@@ -13,8 +13,9 @@ async fn key(ada: &Http, server: &Process, body: &Value) -> (Http, Value) {
     (server.http().bearer(made["key"].as_str().unwrap()), made)
 }
 
+// threats: C12
 #[tokio::test]
-async fn c12_a_key_is_shown_once_and_listed_without_itself() {
+async fn a_key_is_shown_once_and_listed_without_itself() {
     let server = TestServer::builder().accounts().process().start();
     let ada = server.register("ada").await;
     let body = json!({ "name": "deploy", "scopes": ["manage", "read", "read"] });

@@ -73,8 +73,9 @@ async fn an_unknown_user_and_a_wrong_password_get_the_same_answer() {
     server.log_in("ada", PASSWORD).await.expect(200);
 }
 
+// threats: C6
 #[tokio::test]
-async fn c6_a_logout_and_a_new_password_end_older_tokens() {
+async fn a_logout_and_a_new_password_end_older_tokens() {
     let server = TestServer::builder().accounts().process().start();
     let ada = server.register("ada").await;
     let other = server.log_in("ada", PASSWORD).await.expect(200).json()["token"].clone();

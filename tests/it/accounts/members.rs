@@ -4,8 +4,9 @@ use kurz_test_support::TestServer;
 use kurz_test_support::accounts::{code, email};
 use serde_json::json;
 
+// threats: D11
 #[tokio::test]
-async fn d11_roles_open_what_they_say_from_the_next_request_on() {
+async fn roles_open_what_they_say_from_the_next_request_on() {
     let server = TestServer::builder().accounts().process().start();
     let (ada, bob) = (server.register("ada").await, server.register("bob").await);
     ada.post("/api/v1/workspaces", &json!({ "id": "team" })).await.expect(201);
@@ -74,8 +75,9 @@ async fn a_deleted_workspace_is_not_there_for_the_next_team_to_find() {
     eve.get("/api/v1/workspaces/team/links").await.expect(404);
 }
 
+// threats: D7
 #[tokio::test]
-async fn d7_in_main_nobody_gets_or_revives_anothers_link() {
+async fn in_main_nobody_gets_or_revives_anothers_link() {
     let server = TestServer::builder().accounts().process().start();
     let (ada, eve) = (server.register("ada").await, server.register("eve").await);
     let custom = json!({ "original_url": "https://example.com/", "custom_code": "mine" });

@@ -131,13 +131,15 @@ const ROWS: &[Row] = &[
     ("POST", "/api/v1/auth/logout", "", "", with(204, TO_USERS)),
 ];
 
+// threats: D4
 #[tokio::test]
-async fn d4_every_endpoint_answers_everybody_as_the_table_says() {
+async fn every_endpoint_answers_everybody_as_the_table_says() {
     check(&TestServer::builder().accounts().process().start()).await;
 }
 
+// threats: D4
 #[tokio::test]
-async fn d4_on_postgresql_every_endpoint_answers_everybody_the_same() {
+async fn on_postgresql_every_endpoint_answers_everybody_the_same() {
     let database = Database::create();
     check(
         &TestServer::builder().accounts().setting("KURZ_STORE", database.url()).process().start(),

@@ -34,8 +34,9 @@ async fn an_invitation_is_good_once_and_for_one_address() {
     register("ada", invite).await.expect(403);
 }
 
+// threats: C16
 #[tokio::test]
-async fn c16_an_administrator_comes_from_the_command_line_and_may_do_everything() {
+async fn an_administrator_comes_from_the_command_line_and_may_do_everything() {
     let server = TestServer::builder().accounts().process().start();
     server.wait_for_log("kurz user add EMAIL --admin");
     let ada = server.register("ada").await;
@@ -58,8 +59,9 @@ async fn c16_an_administrator_comes_from_the_command_line_and_may_do_everything(
     assert_eq!(list, "ada@example.com\tadmin\tactive\tada\nroot@example.com\tadmin\tactive\t\n");
 }
 
+// threats: C16
 #[tokio::test]
-async fn c16_of_64_who_register_first_none_is_an_administrator() {
+async fn of_64_who_register_first_none_is_an_administrator() {
     let server = TestServer::builder().accounts().process().start();
     let register = |at: usize| {
         let http = server.http().clone();

@@ -134,8 +134,9 @@ fn bad_tokens(good: &str) -> Vec<String> {
     bad
 }
 
+// threats: C1, C3, C4, C5
 #[tokio::test]
-async fn c1_c3_c4_c5_no_token_but_the_servers_own_is_good() {
+async fn no_token_but_the_servers_own_is_good() {
     let server =
         TestServer::builder().accounts().setting("KURZ_JWT_SECRET", SECRET).process().start();
     server.try_register("ada").await.expect(201);
@@ -161,8 +162,9 @@ async fn c1_c3_c4_c5_no_token_but_the_servers_own_is_good() {
     basic.get("/api/v1/me").await.expect(401);
 }
 
+// threats: C2
 #[test]
-fn c2_a_weak_secret_stops_the_start_and_is_not_repeated() {
+fn a_weak_secret_stops_the_start_and_is_not_repeated() {
     for weak in ["securekey", "changemechangemechangemechangeme", &"x".repeat(40)] {
         let program = TestServer::builder().accounts().process().env("KURZ_JWT_SECRET", weak);
         let output = program.run("");

@@ -8,9 +8,9 @@ on_both_databases!(
     each_strategy_makes_its_own_kind_of_code,
     counter_codes_follow_the_counter_across_restarts,
     a_custom_code_is_new_or_found_or_taken,
-    b1_words_that_are_pages_are_no_codes_in_any_case,
+    words_that_are_pages_are_no_codes_in_any_case,
     a_bad_field_is_named_with_its_code_and_nothing_is_stored,
-    b8_sixty_four_creators_of_one_custom_code_make_it_once,
+    sixty_four_creators_of_one_custom_code_make_it_once,
     a_body_that_cannot_be_read_is_refused,
 );
 
@@ -111,7 +111,8 @@ async fn a_custom_code_is_new_or_found_or_taken(kind: Kind) {
     kurz.stop().await;
 }
 
-async fn b1_words_that_are_pages_are_no_codes_in_any_case(kind: Kind) {
+// threats: B1
+async fn words_that_are_pages_are_no_codes_in_any_case(kind: Kind) {
     let kurz = TestServer::builder().database(kind).start().await;
     let http = kurz.http();
     for word in ["api", "API", "Healthz", "readyz", "metrics", "robots", "app", "login"] {
@@ -182,7 +183,8 @@ async fn a_bad_field_is_named_with_its_code_and_nothing_is_stored(kind: Kind) {
     kurz.stop().await;
 }
 
-async fn b8_sixty_four_creators_of_one_custom_code_make_it_once(kind: Kind) {
+// threats: B8
+async fn sixty_four_creators_of_one_custom_code_make_it_once(kind: Kind) {
     let kurz = TestServer::builder().database(kind).start().await;
     let http = kurz.http();
     let create = |n: usize| {

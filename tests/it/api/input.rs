@@ -13,11 +13,12 @@ use tokio::task::block_in_place;
 const NO_LIMITS: [(&str, &str); 1] = [("KURZ_LIMITS", "off")];
 
 on_both_databases!(
-    a14_text_that_is_no_text_is_refused_and_never_mended,
-    h16_ranges_lists_and_searches_have_an_end,
+    text_that_is_no_text_is_refused_and_never_mended,
+    ranges_lists_and_searches_have_an_end,
 );
 
-async fn a14_text_that_is_no_text_is_refused_and_never_mended(kind: Kind) {
+// threats: A14
+async fn text_that_is_no_text_is_refused_and_never_mended(kind: Kind) {
     let kurz = TestServer::builder().database(kind).settings(&NO_LIMITS).start().await;
     let http = kurz.http();
     let body = |middle: &[u8]| {
@@ -73,8 +74,9 @@ fn flood(base: &str, path: &str, fields: &str, sent: usize) -> String {
     answer
 }
 
+// threats: A13
 #[tokio::test(flavor = "multi_thread")]
-async fn a13_bodies_that_are_too_large_are_refused_before_they_are_read() {
+async fn bodies_that_are_too_large_are_refused_before_they_are_read() {
     let server = TestServer::builder().accounts().settings(&NO_LIMITS).process().start();
     let base = server.base_url();
     for (path, bytes) in [
@@ -102,8 +104,9 @@ async fn a13_bodies_that_are_too_large_are_refused_before_they_are_read() {
     }
 }
 
+// threats: C18
 #[tokio::test]
-async fn c18_fields_that_are_nobodys_to_set_are_refused_everywhere() {
+async fn fields_that_are_nobodys_to_set_are_refused_everywhere() {
     let server = TestServer::builder().accounts().settings(&NO_LIMITS).process().start();
     let ada = server.register("ada").await;
     ada.post("/api/v1/workspaces", &json!({ "id": "team" })).await.expect(201);
@@ -167,8 +170,9 @@ async fn c18_fields_that_are_nobodys_to_set_are_refused_everywhere() {
     server.log_in("eve", PASSWORD).await.expect(401);
 }
 
+// threats: C7, C8
 #[tokio::test]
-async fn c7_c8_passwords_that_bcrypt_would_cut_are_refused_and_never_cut() {
+async fn passwords_that_bcrypt_would_cut_are_refused_and_never_cut() {
     let server = TestServer::builder().accounts().settings(&NO_LIMITS).process().start();
     let long = "p".repeat(71);
     let body = |password: &str| json!({ "email": email("ada"), "password": password, "name": "a" });
@@ -196,8 +200,9 @@ async fn c7_c8_passwords_that_bcrypt_would_cut_are_refused_and_never_cut() {
     server.log_in("ada", &huge).await.expect(413);
 }
 
+// threats: C17
 #[tokio::test]
-async fn c17_a_hash_that_is_none_is_nobodys_password() {
+async fn a_hash_that_is_none_is_nobodys_password() {
     let server = TestServer::builder().accounts().settings(&NO_LIMITS).process().start();
     server.register("ada").await;
     let file = server.program().folder().join("kurz.db");
@@ -227,8 +232,9 @@ async fn c17_a_hash_that_is_none_is_nobodys_password() {
     server.http().get("/healthz").await.expect(200);
 }
 
+// threats: D4
 #[tokio::test]
-async fn d4_who_may_not_ask_is_told_so_before_what_they_asked_is_looked_at() {
+async fn who_may_not_ask_is_told_so_before_what_they_asked_is_looked_at() {
     let server = TestServer::builder().accounts().settings(&NO_LIMITS).process().start();
     for path in
         ["/api/v1/workspaces?cursor=a.b", "/api/v1/workspaces?limit=0", "/api/v1/workspaces"]
@@ -237,8 +243,9 @@ async fn d4_who_may_not_ask_is_told_so_before_what_they_asked_is_looked_at() {
     }
 }
 
+// threats: D9
 #[tokio::test]
-async fn d9_a_claim_names_at_most_a_hundred_links() {
+async fn a_claim_names_at_most_a_hundred_links() {
     let server = TestServer::builder().accounts().settings(&NO_LIMITS).process().start();
     let ada = server.register("ada").await;
     let item = |n: usize| json!({ "short_code": format!("code{n}"), "claim_token": "x" });
@@ -254,7 +261,8 @@ async fn d9_a_claim_names_at_most_a_hundred_links() {
     assert!(results.iter().all(|result| result["status"] == 404), "{results:?}");
 }
 
-async fn h16_ranges_lists_and_searches_have_an_end(kind: Kind) {
+// threats: H16
+async fn ranges_lists_and_searches_have_an_end(kind: Kind) {
     let kurz = TestServer::builder().database(kind).settings(&NO_LIMITS).start().await;
     let http = kurz.http();
     let body = json!({ "original_url": "https://example.com/", "custom_code": "here" });

@@ -8,7 +8,7 @@ use kurz_test_support::{Kind, Process, TestServer, on_both_databases};
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
-on_both_databases!(a16_the_log_is_kept_for_as_long_as_the_setting_says);
+on_both_databases!(the_log_is_kept_for_as_long_as_the_setting_says);
 
 const AUDIT: &str = "/api/v1/admin/audit";
 
@@ -67,8 +67,9 @@ async fn change_a_team(ada: &Http, with_key: &Http, root: &Http) {
     ada.delete("/api/v1/workspaces/acme").await.expect(204);
 }
 
+// threats: A16
 #[tokio::test]
-async fn a16_every_change_is_written_down_with_who_what_when_and_from_where() {
+async fn every_change_is_written_down_with_who_what_when_and_from_where() {
     let server = TestServer::builder().accounts().process().start();
     let root = server.administrator("root").await;
     let ada = server.register("ada").await;
@@ -152,7 +153,8 @@ async fn look_a_page_at_a_time(server: &Process, root: &Http) {
     root.get(&format!("{AUDIT}?cursor=nonsense")).await.expect_problem(422, "cursor-invalid");
 }
 
-async fn a16_the_log_is_kept_for_as_long_as_the_setting_says(kind: Kind) {
+// threats: A16
+async fn the_log_is_kept_for_as_long_as_the_setting_says(kind: Kind) {
     let settings = [("KURZ_AUDIT_KEEP", "30d"), ("KURZ_CLEANUP_DELAY", "1d")];
     let kurz = TestServer::builder().database(kind).settings(&settings).start().await;
     let http = kurz.http();
@@ -175,8 +177,9 @@ async fn a16_the_log_is_kept_for_as_long_as_the_setting_says(kind: Kind) {
     kurz.stop().await;
 }
 
+// threats: A16
 #[tokio::test]
-async fn a16_many_targets_changed_in_a_minute_raise_an_alarm() {
+async fn many_targets_changed_in_a_minute_raise_an_alarm() {
     let server = TestServer::builder().accounts().process().start();
     let ada = server.register("ada").await;
     let made = json!({ "original_url": "https://example.com/", "custom_code": "promo" });
@@ -191,8 +194,9 @@ async fn a16_many_targets_changed_in_a_minute_raise_an_alarm() {
     assert!(metrics.contains("kurz_mass_edits_total 1"), "{metrics}");
 }
 
+// threats: A16
 #[tokio::test]
-async fn a16_where_targets_are_fixed_no_link_is_led_elsewhere() {
+async fn where_targets_are_fixed_no_link_is_led_elsewhere() {
     let server =
         TestServer::builder().accounts().setting("KURZ_TARGETS", "fixed").process().start();
     let ada = server.register("ada").await;

@@ -57,8 +57,9 @@ async fn create(number: usize, clients: Arc<Mutex<Vec<Http>>>, stop: Arc<AtomicB
     made
 }
 
+// threats: F1
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn f1_what_was_acknowledged_survives_kills_of_instances_and_no_code_is_given_twice() {
+async fn what_was_acknowledged_survives_kills_of_instances_and_no_code_is_given_twice() {
     let redis = Redis::start();
     let mut instances = TestServer::builder().redis(&redis.url()).start_instances(3);
     let clients = |instances: &Instances| (0..3).map(|at| instances.http(at)).collect::<Vec<_>>();

@@ -37,8 +37,9 @@ async fn visitors_read_why(server: &Process, page: &str) {
     }
 }
 
+// threats: B7
 #[tokio::test]
-async fn b7_a_disabled_link_cannot_be_brought_back_by_its_owner() {
+async fn a_disabled_link_cannot_be_brought_back_by_its_owner() {
     let settings = [
         ("KURZ_PURGE_GRACE", "0"),
         ("KURZ_CLEANUP_DELAY", "0"),

@@ -62,8 +62,9 @@ async fn second_by_second_beside_a_cleanup_that_never_rests_the_order_holds() {
     assert!(took >= i64::try_from(least.as_millis()).unwrap(), "purged after {took} ms");
 }
 
+// threats: E13
 #[tokio::test]
-async fn e13_a_clock_that_is_set_back_brings_no_link_back() {
+async fn a_clock_that_is_set_back_brings_no_link_back() {
     let server = start_without_cleanup(Kind::Sqlite).await;
     let start = server.clock.now();
     let code = server.expiring("https://example.com/", Duration::from_secs(1)).await;
@@ -87,8 +88,9 @@ async fn e13_a_clock_that_is_set_back_brings_no_link_back() {
     assert_eq!(server.clean_up().await.purged, 0, "a lock of the future keeps nobody out");
 }
 
+// threats: E13
 #[tokio::test]
-async fn e13_a_clock_that_runs_ahead_for_a_moment_breaks_nothing() {
+async fn a_clock_that_runs_ahead_for_a_moment_breaks_nothing() {
     let server = start_without_cleanup(Kind::Sqlite).await;
     let start = server.clock.now();
     let code = server.expiring("https://example.com/", 40 * DAY).await;

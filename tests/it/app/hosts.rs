@@ -4,8 +4,9 @@ use kurz_test_support::TestServer;
 use reqwest::header::HOST;
 use serde_json::json;
 
+// threats: D10
 #[tokio::test]
-async fn d10_a_host_that_moves_serves_the_links_of_its_new_workspace_alone() {
+async fn a_host_that_moves_serves_the_links_of_its_new_workspace_alone() {
     let server = TestServer::builder().accounts().process().start();
     let root = server.administrator("root").await;
     let (ada, eve) = (server.register("ada").await, server.register("eve").await);
@@ -45,8 +46,9 @@ async fn d10_a_host_that_moves_serves_the_links_of_its_new_workspace_alone() {
     );
 }
 
+// threats: D10
 #[tokio::test]
-async fn d10_a_removed_workspace_leaves_its_host_in_quarantine() {
+async fn a_removed_workspace_leaves_its_host_in_quarantine() {
     let server = TestServer::builder().accounts().process().start();
     let (ada, eve) = (server.register("ada").await, server.register("eve").await);
     for (http, id) in [(&ada, "old"), (&eve, "new")] {

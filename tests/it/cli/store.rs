@@ -82,8 +82,9 @@ fn migrate_refuses_what_it_cannot_open() {
     );
 }
 
+// threats: F7
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn f7_a_backup_made_while_links_are_written_is_whole_and_can_be_served() {
+async fn a_backup_made_while_links_are_written_is_whole_and_can_be_served() {
     let program = TestServer::builder().process();
     let server = program.start();
     make_links(server.base_url(), 0..50).await;

@@ -22,7 +22,7 @@ on_both_databases!(
     what_a_dead_process_left_in_the_log_counts_once_and_uses_the_limit,
     a_row_that_cannot_be_read_is_left_alone_and_said,
     old_hours_become_days_and_nothing_is_lost_or_doubled,
-    b11_h10_who_only_looks_uses_no_quota_and_is_counted_apart,
+    who_only_looks_uses_no_quota_and_is_counted_apart,
 );
 
 fn tally(link: &Value, visits: u64, others: u32, at: Timestamp) -> Tally {
@@ -228,7 +228,8 @@ async fn old_hours_become_days_and_nothing_is_lost_or_doubled(kind: Kind) {
     kurz.stop().await;
 }
 
-async fn b11_h10_who_only_looks_uses_no_quota_and_is_counted_apart(kind: Kind) {
+// threats: B11, H10
+async fn who_only_looks_uses_no_quota_and_is_counted_apart(kind: Kind) {
     let kurz = TestServer::builder().database(kind).start().await;
     let http = kurz.http();
     let link = make(&kurz, "https://example.com/", 2).await;

@@ -10,8 +10,8 @@ use tokio::sync::Mutex;
 use tokio::task::block_in_place;
 
 on_both_databases!(
-    e9_every_redirect_of_a_storm_is_counted_once_it_was_asked_to_end,
-    e9_a_kill_takes_only_the_latest_redirects_and_adds_none,
+    every_redirect_of_a_storm_is_counted_once_it_was_asked_to_end,
+    a_kill_takes_only_the_latest_redirects_and_adds_none,
 );
 
 /// So many that they go through the log.
@@ -37,7 +37,8 @@ async fn sums(home: &Home) -> [i64; 3] {
     sums
 }
 
-async fn e9_every_redirect_of_a_storm_is_counted_once_it_was_asked_to_end(kind: Kind) {
+// threats: E9
+async fn every_redirect_of_a_storm_is_counted_once_it_was_asked_to_end(kind: Kind) {
     let _alone = ALONE.lock().await;
     let served = TestServer::builder().database(kind).process().start();
     let redirects = if kind == Kind::Sqlite { 200_000 } else { 50_000 };
@@ -57,7 +58,8 @@ async fn e9_every_redirect_of_a_storm_is_counted_once_it_was_asked_to_end(kind: 
     assert_eq!(i64::try_from(total_redirects(served.base_url())).unwrap(), redirects);
 }
 
-async fn e9_a_kill_takes_only_the_latest_redirects_and_adds_none(kind: Kind) {
+// threats: E9
+async fn a_kill_takes_only_the_latest_redirects_and_adds_none(kind: Kind) {
     let _alone = ALONE.lock().await;
     let mut served = TestServer::builder().database(kind).process().start();
     let home = std::sync::Arc::clone(served.home());

@@ -10,7 +10,7 @@ use serde_json::json;
 on_both_databases!(
     every_redirect_is_counted_on_its_link_and_on_the_platform,
     counts_are_written_while_the_server_runs_and_survive_a_crash,
-    e9_nobody_is_lost_when_the_server_is_asked_to_end,
+    nobody_is_lost_when_the_server_is_asked_to_end,
 );
 
 async fn every_redirect_is_counted_on_its_link_and_on_the_platform(kind: Kind) {
@@ -83,7 +83,8 @@ async fn counts_are_written_while_the_server_runs_and_survive_a_crash(kind: Kind
     assert_eq!(after, before);
 }
 
-async fn e9_nobody_is_lost_when_the_server_is_asked_to_end(kind: Kind) {
+// threats: E9
+async fn nobody_is_lost_when_the_server_is_asked_to_end(kind: Kind) {
     let served = TestServer::builder().database(kind).process().start();
     let http = served.http();
     let body = json!({ "original_url": "https://example.com/", "custom_code": "promo" });

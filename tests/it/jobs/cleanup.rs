@@ -76,8 +76,9 @@ impl Fleet {
     }
 }
 
+// threats: E12
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn e12_t_lock_holders_are_killed_and_stopped_and_there_is_never_more_than_one() {
+async fn holders_are_killed_and_stopped_and_there_is_never_more_than_one() {
     let database = Database::create();
     let mut fleet = Fleet { url: database.url().to_owned(), running: Vec::new(), started: 0 };
     fleet.start_one();

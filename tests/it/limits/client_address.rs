@@ -8,8 +8,8 @@ use serde_json::json;
 const X_FORWARDED_FOR: HeaderName = HeaderName::from_static("x-forwarded-for");
 
 on_both_databases!(
-    d3_what_an_untrusted_peer_says_of_addresses_is_ignored,
-    d3_a_trusted_proxy_is_believed_about_the_right_most_stranger,
+    what_an_untrusted_peer_says_of_addresses_is_ignored,
+    a_trusted_proxy_is_believed_about_the_right_most_stranger,
 );
 
 /// How many changes were written down as made from `client`.
@@ -17,7 +17,8 @@ async fn changes_from(kurz: &TestServer, client: &str) -> i64 {
     kurz.home.number(&format!("select count(*) from changes where client = '{client}'")).await
 }
 
-async fn d3_what_an_untrusted_peer_says_of_addresses_is_ignored(kind: Kind) {
+// threats: D3
+async fn what_an_untrusted_peer_says_of_addresses_is_ignored(kind: Kind) {
     for settings in [&[][..], &[("KURZ_TRUSTED_PROXIES", "10.0.0.0/8,::1")]] {
         let kurz = TestServer::builder().database(kind).settings(settings).start().await;
         let body = json!({ "original_url": "https://example.com/", "custom_code": "promo" });
@@ -41,7 +42,8 @@ async fn d3_what_an_untrusted_peer_says_of_addresses_is_ignored(kind: Kind) {
     }
 }
 
-async fn d3_a_trusted_proxy_is_believed_about_the_right_most_stranger(kind: Kind) {
+// threats: D3
+async fn a_trusted_proxy_is_believed_about_the_right_most_stranger(kind: Kind) {
     let settings = [("KURZ_TRUSTED_PROXIES", "10.0.0.0/8, 127.0.0.1")];
     let kurz = TestServer::builder().database(kind).settings(&settings).start().await;
     let body = json!({ "original_url": "https://example.com/", "custom_code": "promo" });

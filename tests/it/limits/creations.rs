@@ -6,8 +6,9 @@ use serde_json::json;
 
 use super::{browser, expect_too_often, limited, pass, shorten};
 
+// threats: B10
 #[tokio::test]
-async fn b10_links_without_an_account_are_so_many_a_minute_by_whatever_door() {
+async fn links_without_an_account_are_so_many_a_minute_by_whatever_door() {
     let kurz = limited().start().await;
     let anybody = kurz.at("192.0.2.1");
     for at in 0..4 {
@@ -42,8 +43,9 @@ async fn b10_links_without_an_account_are_so_many_a_minute_by_whatever_door() {
     kurz.stop().await;
 }
 
+// threats: B10
 #[tokio::test]
-async fn b10_a_day_has_a_limit_of_its_own() {
+async fn a_day_has_a_limit_of_its_own() {
     let kurz = limited().setting("KURZ_LIMIT_ANONYMOUS_LINKS", "0").start().await;
     let anybody = kurz.at("2001:db8::1");
     for at in 0..100 {

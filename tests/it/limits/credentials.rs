@@ -23,8 +23,9 @@ async fn good_key(ada: &Http) -> String {
     made["key"].as_str().unwrap().to_owned()
 }
 
+// threats: C10
 #[tokio::test]
-async fn c10_keys_that_are_nobodys_are_limited_by_address_and_good_ones_are_let_in() {
+async fn keys_that_are_nobodys_are_limited_by_address_and_good_ones_are_let_in() {
     let kurz = limited().start().await;
     let ada = register(&kurz.at("192.0.2.1"), "ada").await;
     let (used, unused) = (good_key(&ada).await, good_key(&ada).await);
@@ -58,8 +59,9 @@ async fn c10_keys_that_are_nobodys_are_limited_by_address_and_good_ones_are_let_
     kurz.stop().await;
 }
 
+// threats: C10
 #[tokio::test]
-async fn c10_a_flood_of_bad_keys_keeps_no_good_one_behind_the_same_address_out() {
+async fn a_flood_of_bad_keys_keeps_no_good_one_behind_the_same_address_out() {
     let kurz = limited().start().await;
     let ada = register(&kurz.at("192.0.2.1"), "ada").await;
     let unused = good_key(&ada).await;
@@ -83,8 +85,9 @@ async fn c10_a_flood_of_bad_keys_keeps_no_good_one_behind_the_same_address_out()
     kurz.stop().await;
 }
 
+// threats: C10
 #[tokio::test]
-async fn c10_a_browser_whose_session_is_nobodys_is_not_signed_in_however_many_there_were() {
+async fn a_browser_whose_session_is_nobodys_is_not_signed_in_however_many_there_were() {
     let kurz = limited().start().await;
     let browser = browser(&kurz, "192.0.2.66", "en");
     for number in 0..BAD + 5 {

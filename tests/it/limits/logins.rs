@@ -12,8 +12,9 @@ use super::{browser, expect_too_often, limited, log_in, pass, shorten};
 /// Wrong without being compared.
 const SHORT: &str = "wrong";
 
+// threats: C9, C10
 #[tokio::test]
-async fn c9_c10_an_unknown_user_and_a_wrong_password_are_answered_and_limited_alike() {
+async fn an_unknown_user_and_a_wrong_password_are_answered_and_limited_alike() {
     let kurz = limited().start().await;
     register(&kurz.at("192.0.2.1"), "ada").await;
     let attacker = kurz.at("192.0.2.66");
@@ -31,8 +32,9 @@ async fn c9_c10_an_unknown_user_and_a_wrong_password_are_answered_and_limited_al
     kurz.stop().await;
 }
 
+// threats: C10
 #[tokio::test]
-async fn c10_tries_wait_twice_as_long_each_time_and_the_owner_is_not_locked_out() {
+async fn tries_wait_twice_as_long_each_time_and_the_owner_is_not_locked_out() {
     let kurz = limited().start().await;
     register(&kurz.at("192.0.2.1"), "ada").await;
     let attacker = kurz.at("192.0.2.66");
@@ -64,8 +66,9 @@ async fn c10_tries_wait_twice_as_long_each_time_and_the_owner_is_not_locked_out(
     kurz.stop().await;
 }
 
+// threats: C10
 #[tokio::test]
-async fn c10_an_address_has_twenty_failures_a_minute_whatever_the_account() {
+async fn an_address_has_twenty_failures_a_minute_whatever_the_account() {
     let kurz = limited().start().await;
     register(&kurz.at("192.0.2.1"), "ada").await;
     let office = kurz.at("192.0.2.66");
@@ -85,8 +88,9 @@ async fn c10_an_address_has_twenty_failures_a_minute_whatever_the_account() {
     kurz.stop().await;
 }
 
+// threats: C10
 #[tokio::test]
-async fn c10_many_tries_at_the_same_time_are_no_more_tries() {
+async fn many_tries_at_the_same_time_are_no_more_tries() {
     let kurz = limited().start().await;
     let attacker = kurz.at("192.0.2.66");
     let tries = join_all((0..64).map(|_| log_in(&attacker, "ada", SHORT))).await;
@@ -95,8 +99,9 @@ async fn c10_many_tries_at_the_same_time_are_no_more_tries() {
     kurz.stop().await;
 }
 
+// threats: C10
 #[tokio::test]
-async fn c10_a_stolen_token_does_not_help_to_guess_the_password() {
+async fn a_stolen_token_does_not_help_to_guess_the_password() {
     let kurz = limited().start().await;
     let thief = register(&kurz.at("192.0.2.66"), "ada").await;
     let body = json!({ "current_password": SHORT, "new_password": "another-password" });
@@ -113,8 +118,9 @@ async fn c10_a_stolen_token_does_not_help_to_guess_the_password() {
     kurz.stop().await;
 }
 
+// threats: C10
 #[tokio::test]
-async fn c10_the_login_page_says_in_three_languages_when_to_try_again() {
+async fn the_login_page_says_in_three_languages_when_to_try_again() {
     let kurz = limited().start().await;
     let words = [("en", "in 60 seconds"), ("de", "in 60 Sekunden"), ("es", "en 60 segundos")];
     for (language, text) in words {
@@ -148,8 +154,9 @@ async fn accounts_are_made_so_many_an_hour() {
     kurz.stop().await;
 }
 
+// threats: C11
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn c11_a_flood_of_logins_is_refused_at_once_and_redirects_go_on() {
+async fn a_flood_of_logins_is_refused_at_once_and_redirects_go_on() {
     let settings = [("KURZ_PASSWORD_QUEUE", "2"), ("KURZ_PASSWORD_THREADS", "1")];
     let kurz = limited().settings(&settings).start().await;
     let ada = register(&kurz.at("192.0.2.1"), "ada").await;

@@ -10,8 +10,9 @@ use super::{browser, expect_too_often, limited, pass, shorten};
 /// Thirty a minute.
 const MISSES: usize = 30;
 
+// threats: B5
 #[tokio::test]
-async fn b5_misses_are_limited_and_hits_are_not() {
+async fn misses_are_limited_and_hits_are_not() {
     let kurz = limited().start().await;
     let ada = register(&kurz.at("192.0.2.1"), "ada").await;
     let body = json!({ "original_url": "https://example.com/", "custom_code": "promo" });
@@ -59,8 +60,9 @@ async fn b5_misses_are_limited_and_hits_are_not() {
     kurz.stop().await;
 }
 
+// threats: B5
 #[tokio::test]
-async fn b5_scanning_by_the_api_is_no_way_around() {
+async fn scanning_by_the_api_is_no_way_around() {
     let kurz = limited().start().await;
     let eve = register(&kurz.at("192.0.2.66"), "eve").await;
     for miss in 0..MISSES {
@@ -75,8 +77,9 @@ async fn b5_scanning_by_the_api_is_no_way_around() {
     kurz.stop().await;
 }
 
+// threats: B5
 #[tokio::test]
-async fn b5_a_scanner_with_many_addresses_gets_so_many_answers_for_each_and_no_more() {
+async fn a_scanner_with_many_addresses_gets_so_many_answers_for_each_and_no_more() {
     let kurz = limited().start().await;
     let mut scans = tokio::task::JoinSet::new();
     for address in 0..50 {

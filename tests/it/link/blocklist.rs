@@ -12,7 +12,7 @@ use serde_json::json;
 use tempfile::TempDir;
 use tokio::time::Instant;
 
-on_both_databases!(a17_what_is_blocked_is_neither_made_nor_served);
+on_both_databases!(what_is_blocked_is_neither_made_nor_served);
 
 struct List(TempDir);
 
@@ -43,7 +43,8 @@ async fn until(http: &Http, path: &str, status: u16) {
     }
 }
 
-async fn a17_what_is_blocked_is_neither_made_nor_served(kind: Kind) {
+// threats: A17
+async fn what_is_blocked_is_neither_made_nor_served(kind: Kind) {
     let list = List::new("# nothing yet\n");
     let path = list.path();
     let kurz = TestServer::builder()
@@ -111,8 +112,9 @@ async fn a17_what_is_blocked_is_neither_made_nor_served(kind: Kind) {
     assert!(metrics.contains("kurz_blocklist_entries 1\n"), "{metrics}");
 }
 
+// threats: A17
 #[tokio::test]
-async fn a17_a_server_does_not_start_with_a_list_that_cannot_be_read() {
+async fn a_server_does_not_start_with_a_list_that_cannot_be_read() {
     let list = List::new("good.example\nbad example\n");
     let path = list.path();
     let run =
@@ -130,8 +132,9 @@ async fn a17_a_server_does_not_start_with_a_list_that_cannot_be_read() {
     assert!(String::from_utf8_lossy(&said).contains("1 hosts and ranges"));
 }
 
+// threats: A17
 #[tokio::test]
-async fn a17_a_list_of_a_million_hosts_is_taken_up_and_served_from() {
+async fn a_list_of_a_million_hosts_is_taken_up_and_served_from() {
     use std::fmt::Write;
     let mut text = String::new();
     for number in 0..1_000_000_u32 {

@@ -11,8 +11,9 @@ const LOOPS: [&str; 5] = [
     "https://kurz.example/w/acme/promo",
 ];
 
+// threats: A11
 #[tokio::test]
-async fn a11_own_short_addresses_are_refused_on_every_way_to_a_link() {
+async fn own_short_addresses_are_refused_on_every_way_to_a_link() {
     let server = TestServer::builder()
         .accounts()
         .setting("KURZ_PUBLIC_URL", "https://kurz.example")

@@ -7,8 +7,8 @@ use kurz_test_support::{Kind, TestServer, links, on_both_databases};
 use serde_json::{Value, json};
 
 on_both_databases!(
-    a1_a2_a3_a4_a5_a6_a8_a9_a10_a13_a15_hostile_targets_are_answered_as_the_table_says,
-    a10_private_targets_are_accepted_where_the_operator_does_not_mind,
+    hostile_targets_are_answered_as_the_table_says,
+    private_targets_are_accepted_where_the_operator_does_not_mind,
 );
 
 struct Case {
@@ -81,9 +81,8 @@ fn leads_to(answer: &Answer, location: &str, case: &Case) {
     assert!(names.iter().all(known), "{names:?} for {:?}", case.url);
 }
 
-async fn a1_a2_a3_a4_a5_a6_a8_a9_a10_a13_a15_hostile_targets_are_answered_as_the_table_says(
-    kind: Kind,
-) {
+// threats: A1, A2, A3, A4, A5, A6, A8, A9, A10, A13, A15
+async fn hostile_targets_are_answered_as_the_table_says(kind: Kind) {
     let kurz = TestServer::builder()
         .database(kind)
         .setting("KURZ_PRIVATE_TARGETS", "refuse")
@@ -122,7 +121,8 @@ async fn a1_a2_a3_a4_a5_a6_a8_a9_a10_a13_a15_hostile_targets_are_answered_as_the
     kurz.stop().await;
 }
 
-async fn a10_private_targets_are_accepted_where_the_operator_does_not_mind(kind: Kind) {
+// threats: A10
+async fn private_targets_are_accepted_where_the_operator_does_not_mind(kind: Kind) {
     let kurz = TestServer::builder().database(kind).start().await;
     let http: Http = kurz.http();
     for case in cases().iter().filter(|case| case.answer == "private") {

@@ -27,8 +27,9 @@ fn ask(stream: &mut TcpStream, path: &str, more: &str) -> Option<u16> {
     text.split(' ').nth(1)?.parse().ok()
 }
 
+// threats: D3, G5
 #[tokio::test]
-async fn d3_g5_with_its_defaults_kurz_counts_by_the_connections_address_alone() {
+async fn with_its_defaults_kurz_counts_by_the_connections_address_alone() {
     let process = TestServer::builder()
         .accounts()
         .default_timeouts()

@@ -74,8 +74,9 @@ fn stream_id(number: u32) -> u32 {
     2 * number + 1
 }
 
+// threats: G4
 #[test]
-fn g4_a_flood_of_resets_is_cut() {
+fn a_flood_of_resets_is_cut() {
     let get = block(false);
     flood("rapid reset", &[], |number| {
         let id = stream_id(number);
@@ -84,38 +85,44 @@ fn g4_a_flood_of_resets_is_cut() {
     });
 }
 
+// threats: G4
 #[test]
-fn g4_a_head_without_an_end_is_cut() {
+fn a_head_without_an_end_is_cut() {
     let opening = frame(1, END_STREAM, 1, &block(false));
     // A field of 200 bytes that is never indexed: `x: yyy…`.
     let field = [&[0x10, 1, b'x', 0x7f, 73][..], &[b'y'; 200]].concat();
     flood("CONTINUATION", &opening, |_| frame(9, 0, 1, &field));
 }
 
+// threats: G4
 #[test]
-fn g4_a_flood_of_empty_data_is_cut() {
+fn a_flood_of_empty_data_is_cut() {
     let opening = frame(1, END_HEADERS, 1, &block(true));
     flood("empty DATA", &opening, |_| frame(0, 0, 1, &[]));
 }
 
+// threats: G4
 #[test]
-fn g4_a_flood_of_settings_is_cut() {
+fn a_flood_of_settings_is_cut() {
     flood("SETTINGS", &[], |_| frame(4, 0, 0, &[]));
 }
 
+// threats: G4
 #[test]
-fn g4_a_flood_of_pings_is_cut() {
+fn a_flood_of_pings_is_cut() {
     flood("PING", &[], |_| frame(6, 0, 0, &[0; 8]));
 }
 
+// threats: G4
 #[test]
-fn g4_a_flood_of_small_windows_and_priorities_is_cut() {
+fn a_flood_of_small_windows_and_priorities_is_cut() {
     flood("WINDOW_UPDATE", &[], |_| frame(8, 0, 0, &1_u32.to_be_bytes()));
     flood("PRIORITY", &[], |number| frame(2, 0, stream_id(number), &[0, 0, 0, 0, 1]));
 }
 
+// threats: G4
 #[test]
-fn g4_a_head_that_unpacks_to_much_is_refused_and_costs_nothing() {
+fn a_head_that_unpacks_to_much_is_refused_and_costs_nothing() {
     // One field of 4,000 bytes goes into the table, and is named two thousand times by one byte.
     let field = [&[0x40, 1, b'x', 0x7f, 0xa1, 0x1e][..], &[b'y'; 4000]].concat();
     let bomb = [block(false), field, vec![0xbe; 2000]].concat();

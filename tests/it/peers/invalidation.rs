@@ -59,8 +59,9 @@ async fn tries(instances: &Instances, count: usize) -> Vec<Duration> {
     taken
 }
 
+// threats: E11
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn e11_edits_and_deletes_are_seen_by_all_within_a_second_and_within_five_without_redis() {
+async fn edits_and_deletes_are_seen_by_all_within_a_second_and_within_five_without_redis() {
     let mut redis = Redis::start();
     let instances = TestServer::builder().redis(&redis.url()).start_instances(3);
     let taken = tries(&instances, 200).await;
@@ -84,8 +85,9 @@ async fn e11_edits_and_deletes_are_seen_by_all_within_a_second_and_within_five_w
     assert!(taken[19] < Duration::from_secs(1), "with Redis again: {:?}", taken[19]);
 }
 
+// threats: E11
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn e11_while_redis_is_silent_changes_go_through_the_database() {
+async fn while_redis_is_silent_changes_go_through_the_database() {
     let redis = Redis::start();
     let instances = TestServer::builder().redis(&redis.url()).start_instances(3);
     redis.freeze();
@@ -94,16 +96,18 @@ async fn e11_while_redis_is_silent_changes_go_through_the_database() {
     assert!(taken[11] < Duration::from_secs(5), "{taken:?}");
 }
 
+// threats: E11
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn e11_without_redis_postgres_carries_edits_hosts_and_limits() {
+async fn without_redis_postgres_carries_edits_hosts_and_limits() {
     let instances = TestServer::builder().start_instances(3);
     let taken = tries(&instances, 20).await;
     assert!(taken[19] < Duration::from_secs(5), "{taken:?}");
     hosts_and_limits(&instances, Duration::from_secs(5)).await;
 }
 
+// threats: E11
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn e11_hosts_and_limits_of_workspaces_reach_all_instances() {
+async fn hosts_and_limits_of_workspaces_reach_all_instances() {
     let redis = Redis::start();
     let instances = TestServer::builder().redis(&redis.url()).start_instances(3);
     hosts_and_limits(&instances, Duration::from_secs(1)).await;

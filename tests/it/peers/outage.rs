@@ -102,24 +102,27 @@ async fn redis_goes_away(
     (total, 3_000)
 }
 
+// threats: E5, E7
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn e5_e7_t_rediskill_redis_is_killed_and_comes_back_empty() {
+async fn t_rediskill_redis_is_killed_and_comes_back_empty() {
     let (total, limit) = redis_goes_away(Redis::start(), Redis::kill, Redis::start_again).await;
     eprintln!("{total} of {limit} served");
     // All that was served had been written down long before.
     assert_eq!(total, limit);
 }
 
+// threats: E6
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn e6_t_redisstop_redis_stands_still_and_goes_on() {
+async fn t_redisstop_redis_stands_still_and_goes_on() {
     let (total, limit) =
         redis_goes_away(Redis::start(), |redis| redis.freeze(), |redis| redis.thaw()).await;
     eprintln!("{total} of {limit} served");
     assert!(total <= limit, "{total} of {limit}");
 }
 
+// threats: E7
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn e7_redis_loses_its_memory_under_load_and_limits_hold_within_five_seconds_of_hits() {
+async fn redis_loses_its_memory_under_load_and_limits_hold_within_five_seconds_of_hits() {
     const LIMIT: u64 = 4_000;
     let mut redis = Redis::start();
     let instances = TestServer::builder().redis(&redis.url()).start_instances(3);
@@ -143,8 +146,9 @@ async fn e7_redis_loses_its_memory_under_load_and_limits_hold_within_five_second
     assert!(total * 10 >= LIMIT * 9, "{total} of {LIMIT}");
 }
 
+// threats: E5
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn e5_closed_means_503_at_once_and_open_means_on_and_on() {
+async fn closed_means_503_at_once_and_open_means_on_and_on() {
     let redis = Redis::start();
     let closed = TestServer::builder()
         .redis(&redis.url())
@@ -183,8 +187,9 @@ async fn e5_closed_means_503_at_once_and_open_means_on_and_on() {
     assert_eq!(100 + use_up(&closed.addresses(), &paths[0]).await, 1000);
 }
 
+// threats: E8
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn e8_a_redis_that_forgot_the_script_is_told_it_again_and_nobody_notices() {
+async fn a_redis_that_forgot_the_script_is_told_it_again_and_nobody_notices() {
     let redis = Redis::start();
     let instances = TestServer::builder().redis(&redis.url()).start_instances(2);
     // Small enough that hits are asked for again and again.
@@ -213,8 +218,9 @@ async fn without_postgres(http: &Http, known: &str, round: usize) {
     http.get("/healthz").await.expect(200);
 }
 
+// threats: E10
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn e10_t_pgkill_postgres_is_killed_and_all_is_normal_within_ten_seconds_of_its_return() {
+async fn t_pgkill_postgres_is_killed_and_all_is_normal_within_ten_seconds_of_its_return() {
     let redis = Redis::start();
     let mut postgres = Postgres::start();
     let instances = TestServer::builder()

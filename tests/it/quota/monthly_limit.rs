@@ -9,10 +9,10 @@ use kurz_test_support::{Kind, NOON, TestServer, links, on_both_databases};
 use serde_json::{Value, json};
 
 on_both_databases!(
-    e1_exactly_the_limit_is_served_to_64_clients,
-    e3_a_new_month_starts_anew_and_retry_after_says_when,
-    e9_used_hits_survive_a_restart,
-    b11_head_uses_no_hit,
+    exactly_the_limit_is_served_to_64_clients,
+    a_new_month_starts_anew_and_retry_after_says_when,
+    used_hits_survive_a_restart,
+    head_uses_no_hit,
     a_link_and_a_workspace_and_the_server_each_have_a_limit,
     a_limit_can_be_raised_and_lowered_under_way,
     a_limit_holds_though_memory_forgets_the_link,
@@ -41,7 +41,8 @@ async fn storm(http: &Http, paths: &[String], times: usize) -> (usize, usize) {
     (count(302), count(429))
 }
 
-async fn e1_exactly_the_limit_is_served_to_64_clients(kind: Kind) {
+// threats: E1
+async fn exactly_the_limit_is_served_to_64_clients(kind: Kind) {
     let kurz = TestServer::builder().database(kind).start().await;
     let http = kurz.http();
     for limit in [1, 2, 50] {
@@ -58,7 +59,8 @@ async fn e1_exactly_the_limit_is_served_to_64_clients(kind: Kind) {
     kurz.stop().await;
 }
 
-async fn e3_a_new_month_starts_anew_and_retry_after_says_when(kind: Kind) {
+// threats: E3
+async fn a_new_month_starts_anew_and_retry_after_says_when(kind: Kind) {
     let kurz = TestServer::builder().database(kind).start().await;
     let http = kurz.http();
     let link = limited(&http, 2).await;
@@ -85,7 +87,8 @@ async fn e3_a_new_month_starts_anew_and_retry_after_says_when(kind: Kind) {
     kurz.stop().await;
 }
 
-async fn e9_used_hits_survive_a_restart(kind: Kind) {
+// threats: E9
+async fn used_hits_survive_a_restart(kind: Kind) {
     let mut kurz = TestServer::builder().database(kind).start().await;
     let link = limited(&kurz.http(), 5).await;
     let path = links::short_path(&link);
@@ -104,7 +107,8 @@ async fn e9_used_hits_survive_a_restart(kind: Kind) {
     kurz.stop().await;
 }
 
-async fn b11_head_uses_no_hit(kind: Kind) {
+// threats: B11
+async fn head_uses_no_hit(kind: Kind) {
     let kurz = TestServer::builder().database(kind).start().await;
     let http = kurz.http();
     let link = limited(&http, 1).await;

@@ -25,15 +25,17 @@ async fn rounds(instances: &Instances, limits: &[u64], rounds: usize) {
     }
 }
 
+// threats: E1
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn e1_three_instances_serve_exactly_the_limit() {
+async fn three_instances_serve_exactly_the_limit() {
     let redis = Redis::start();
     let instances = TestServer::builder().redis(&redis.url()).start_instances(3);
     rounds(&instances, &[1, 50, 1000], 50).await;
 }
 
+// threats: E1
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn e1_three_instances_on_a_cluster_of_three_serve_exactly_the_limit() {
+async fn three_instances_on_a_cluster_of_three_serve_exactly_the_limit() {
     let cluster = Cluster::start();
     let instances = TestServer::builder().redis(&cluster.url()).start_instances(3);
     rounds(&instances, &[1, 50, 1000], 50).await;
@@ -55,8 +57,9 @@ async fn hits_that_one_instance_holds_are_served_by_another() {
     }
 }
 
+// threats: E2
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn e2_an_instance_that_ends_gives_back_what_it_held() {
+async fn an_instance_that_ends_gives_back_what_it_held() {
     let redis = Redis::start();
     let mut instances = TestServer::builder().redis(&redis.url()).start_instances(2);
     let path = instances.limited(1000).await;
@@ -78,8 +81,9 @@ async fn e2_an_instance_that_ends_gives_back_what_it_held() {
     assert_eq!((answers.count(302), answers.count(429)), (800, 200));
 }
 
+// threats: E1
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn e1_however_often_instances_are_killed_the_limit_is_never_passed() {
+async fn however_often_instances_are_killed_the_limit_is_never_passed() {
     const KILLS: usize = 20;
     let redis = Redis::start();
     let mut instances = TestServer::builder().redis(&redis.url()).start_instances(3);

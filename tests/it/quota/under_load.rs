@@ -11,9 +11,9 @@ use kurz_test_support::{Kind, TestServer, on_both_databases};
 use tokio::task::block_in_place;
 
 on_both_databases!(
-    e1_a_hundred_storms_get_exactly_what_small_limits_allow,
-    e3_a_storm_over_the_end_of_a_month_gets_the_limit_of_both,
-    e9_a_storm_over_a_restart_gets_the_limit_once,
+    a_hundred_storms_get_exactly_what_small_limits_allow,
+    a_storm_over_the_end_of_a_month_gets_the_limit_of_both,
+    a_storm_over_a_restart_gets_the_limit_once,
 );
 
 const CONNECTIONS: usize = 64;
@@ -26,7 +26,8 @@ fn expect_exact(load: &mut Load, limit: u64, rounds: usize) {
     }
 }
 
-async fn e1_a_hundred_storms_get_exactly_what_small_limits_allow(kind: Kind) {
+// threats: E1
+async fn a_hundred_storms_get_exactly_what_small_limits_allow(kind: Kind) {
     let kurz = TestServer::builder().database(kind).start().await;
     block_in_place(|| {
         let mut load = Load::connect(&kurz.base_url(), CONNECTIONS);
@@ -36,8 +37,9 @@ async fn e1_a_hundred_storms_get_exactly_what_small_limits_allow(kind: Kind) {
     kurz.stop().await;
 }
 
+// threats: E1
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn e1_storms_get_exactly_what_a_limit_of_a_thousand_allows() {
+async fn storms_get_exactly_what_a_limit_of_a_thousand_allows() {
     let kurz = TestServer::builder().start().await;
     block_in_place(|| {
         let mut load = Load::connect(&kurz.base_url(), CONNECTIONS);
@@ -46,7 +48,8 @@ async fn e1_storms_get_exactly_what_a_limit_of_a_thousand_allows() {
     kurz.stop().await;
 }
 
-async fn e3_a_storm_over_the_end_of_a_month_gets_the_limit_of_both(kind: Kind) {
+// threats: E3
+async fn a_storm_over_the_end_of_a_month_gets_the_limit_of_both(kind: Kind) {
     let kurz = TestServer::builder().database(kind).start().await;
     let before = Timestamp::parse_rfc3339("2026-03-31T23:59:59.999Z").unwrap();
     let http = kurz.http();
@@ -77,7 +80,8 @@ async fn e3_a_storm_over_the_end_of_a_month_gets_the_limit_of_both(kind: Kind) {
     kurz.stop().await;
 }
 
-async fn e9_a_storm_over_a_restart_gets_the_limit_once(kind: Kind) {
+// threats: E9
+async fn a_storm_over_a_restart_gets_the_limit_once(kind: Kind) {
     let mut served = TestServer::builder().database(kind).process().start();
     for (limit, after) in [(1, 1), (2, 1), (2, 2), (1_000, 100), (1_000, 400), (1_000, 900)] {
         let counts = Counts::default();

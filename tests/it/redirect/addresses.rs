@@ -7,11 +7,11 @@ use reqwest::header::HOST;
 use serde_json::json;
 
 on_both_databases!(
-    d5_two_workspaces_hold_promo_and_each_leads_to_its_own,
-    d1_a_workspace_answers_on_its_own_hosts,
+    two_workspaces_hold_promo_and_each_leads_to_its_own,
+    a_workspace_answers_on_its_own_hosts,
     the_first_holder_keeps_the_bare_code_for_good,
     hosts_that_are_added_at_the_same_time_all_answer,
-    b12_a_preview_shows_the_target_and_does_not_redirect,
+    a_preview_shows_the_target_and_does_not_redirect,
 );
 
 #[track_caller]
@@ -19,7 +19,8 @@ fn expect_location(answer: kurz_test_support::http::Answer, location: &str) {
     assert_eq!(answer.expect(302).header("location"), Some(location));
 }
 
-async fn d5_two_workspaces_hold_promo_and_each_leads_to_its_own(kind: Kind) {
+// threats: D5
+async fn two_workspaces_hold_promo_and_each_leads_to_its_own(kind: Kind) {
     let served = TestServer::builder().database(kind).process().start();
     let (http, base) = (served.http(), served.base_url().to_owned());
     for (workspace, short) in [("red", "/promo"), ("blue", "/w/blue/promo")] {
@@ -37,7 +38,8 @@ async fn d5_two_workspaces_hold_promo_and_each_leads_to_its_own(kind: Kind) {
     expect_location(served.http().get("/w/blue/promo").await, "https://blue.example/");
 }
 
-async fn d1_a_workspace_answers_on_its_own_hosts(kind: Kind) {
+// threats: D1
+async fn a_workspace_answers_on_its_own_hosts(kind: Kind) {
     let settings = [("KURZ_PUBLIC_URL", "https://kurz.example")];
     let kurz = TestServer::builder().database(kind).settings(&settings).start().await;
     let http = kurz.http();
@@ -120,7 +122,8 @@ async fn hosts_that_are_added_at_the_same_time_all_answer(kind: Kind) {
     kurz.stop().await;
 }
 
-async fn b12_a_preview_shows_the_target_and_does_not_redirect(kind: Kind) {
+// threats: B12
+async fn a_preview_shows_the_target_and_does_not_redirect(kind: Kind) {
     let kurz = TestServer::builder().database(kind).start().await;
     let http: Http = kurz.http();
     let end = NOON.plus(std::time::Duration::from_secs(1)).to_rfc3339();

@@ -9,18 +9,19 @@ use reqwest::header::ACCEPT;
 use serde_json::json;
 
 on_both_databases!(
-    g8_a_live_link_redirects_to_its_exact_target_with_the_status_it_chose,
+    a_live_link_redirects_to_its_exact_target_with_the_status_it_chose,
     what_does_not_exist_is_not_found,
     a_link_is_gone_from_the_very_instant_of_its_expiry,
     the_checks_run_in_the_order_of_the_contract,
     browsers_get_a_page_and_others_a_problem,
     a_short_address_knows_get_and_head_only,
-    b2_b6_an_address_has_one_spelling,
+    an_address_has_one_spelling,
 );
 
 const BROWSER: &str = "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8";
 
-async fn g8_a_live_link_redirects_to_its_exact_target_with_the_status_it_chose(kind: Kind) {
+// threats: G8
+async fn a_live_link_redirects_to_its_exact_target_with_the_status_it_chose(kind: Kind) {
     let kurz = TestServer::builder().database(kind).start().await;
     let http = kurz.http();
     let targets = [
@@ -188,7 +189,8 @@ async fn a_short_address_knows_get_and_head_only(kind: Kind) {
     kurz.stop().await;
 }
 
-async fn b2_b6_an_address_has_one_spelling(kind: Kind) {
+// threats: B2, B6
+async fn an_address_has_one_spelling(kind: Kind) {
     let kurz = TestServer::builder().database(kind).start().await;
     let http = kurz.http();
     let body = json!({ "original_url": "https://example.com/", "custom_code": "abc" });

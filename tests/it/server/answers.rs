@@ -19,8 +19,9 @@ fn name(text: &str) -> HeaderName {
     HeaderName::from_bytes(text.as_bytes()).unwrap()
 }
 
+// threats: G6
 #[tokio::test]
-async fn g6_methods_that_nobody_offers_are_405_with_those_that_are() {
+async fn methods_that_nobody_offers_are_405_with_those_that_are() {
     let (_server, http) = open().await;
     let table = [
         ("/here", "GET, HEAD"),
@@ -47,8 +48,9 @@ async fn g6_methods_that_nobody_offers_are_405_with_those_that_are() {
     }
 }
 
+// threats: G6
 #[tokio::test]
-async fn g6_a_header_that_names_another_method_is_passed_over() {
+async fn a_header_that_names_another_method_is_passed_over() {
     let (_server, http) = open().await;
     for header in ["x-http-method-override", "x-http-method", "x-method-override"] {
         let http = http.with(name(header), "DELETE");
@@ -72,8 +74,9 @@ const FORWARDED: [&str; 8] = [
     "forwarded",
 ];
 
+// threats: G7, D3
 #[tokio::test]
-async fn g7_d3_no_header_but_host_changes_an_answer_and_none_is_kept_by_caches() {
+async fn no_header_but_host_changes_an_answer_and_none_is_kept_by_caches() {
     let (_server, http) = open().await;
     let body =
         json!({ "original_url": "https://example.com/", "custom_code": "once", "hit_limit": 1 });
@@ -107,8 +110,9 @@ async fn g7_d3_no_header_but_host_changes_an_answer_and_none_is_kept_by_caches()
     }
 }
 
+// threats: G9
 #[tokio::test]
-async fn g9_no_other_origin_may_read_anything() {
+async fn no_other_origin_may_read_anything() {
     let (_server, http) = open().await;
     let paths = ["/", "/here", "/api/v1/links", "/api/v1/stats", "/api/v1/me", "/api/openapi.json"];
     for origin in ["https://evil.example", "null", "http://127.0.0.1:1"] {
@@ -140,8 +144,9 @@ fn is_silent(answer: &Answer, what: &str) {
     assert!(policy.contains("default-src 'none'"), "{what}: {policy}");
 }
 
+// threats: G10
 #[tokio::test]
-async fn g10_errors_do_not_repeat_what_was_asked_and_say_nothing_of_the_inside() {
+async fn errors_do_not_repeat_what_was_asked_and_say_nothing_of_the_inside() {
     let (_server, http) = open().await;
     let encoded = "zqx%22%27%3E%3Cscript%3Ealert(1)%3C/script%3E";
     for accept in ["text/html", "application/json", "*/*"] {
@@ -178,8 +183,9 @@ async fn g10_errors_do_not_repeat_what_was_asked_and_say_nothing_of_the_inside()
     }
 }
 
+// threats: G12
 #[tokio::test]
-async fn g12_bodies_that_are_not_json_are_refused_whatever_they_are_called() {
+async fn bodies_that_are_not_json_are_refused_whatever_they_are_called() {
     let (_server, http) = open().await;
     let table = [
         ("application/xml", "<link><original_url>https://example.com/</original_url></link>"),

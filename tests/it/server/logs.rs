@@ -18,8 +18,9 @@ fn all_lines_are_its_own(log: &str) {
     }
 }
 
+// threats: H11
 #[tokio::test]
-async fn h11_nobody_writes_a_line_into_the_log() {
+async fn nobody_writes_a_line_into_the_log() {
     let server = TestServer::builder()
         .accounts()
         .setting("KURZ_LOG_FORMAT", "json")
@@ -51,8 +52,9 @@ async fn h11_nobody_writes_a_line_into_the_log() {
     assert!(!log.contains("\"forged\":true"), "{log}");
 }
 
+// threats: H12
 #[tokio::test]
-async fn h12_no_secret_is_ever_in_the_log() {
+async fn no_secret_is_ever_in_the_log() {
     const SECRET: &str = "planted-jwt-secret-0123456789-abcdefghij";
     let env = [
         ("KURZ_LOG_FORMAT", "json"),

@@ -62,8 +62,9 @@ fn a_file_that_another_program_holds_is_named() {
     drop(sqlite(&file).start());
 }
 
+// threats: F6
 #[test]
-fn f6_a_second_server_on_the_same_file_is_refused_and_the_first_goes_on() {
+fn a_second_server_on_the_same_file_is_refused_and_the_first_goes_on() {
     let home = Home::new(Kind::Sqlite);
     let first = sqlite(&home.sqlite_file()).start();
     let words = ["another `kurz serve` is running", "KURZ_STORE", "kurz.db"];

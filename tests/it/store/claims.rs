@@ -22,7 +22,7 @@ const PART: usize = 100;
 const SHORT: Duration = Duration::from_millis(400);
 
 on_both_databases! {
-    d8_of_64_claimers_each_link_has_one_owner_and_cleanup_takes_none_of_them,
+    of_64_claimers_each_link_has_one_owner_and_cleanup_takes_none_of_them,
     a_token_works_once_and_only_for_its_link,
 }
 
@@ -62,7 +62,8 @@ async fn bench(kind: Kind, links: usize) -> OpenedStore {
     bench
 }
 
-async fn d8_of_64_claimers_each_link_has_one_owner_and_cleanup_takes_none_of_them(kind: Kind) {
+// threats: D8
+async fn of_64_claimers_each_link_has_one_owner_and_cleanup_takes_none_of_them(kind: Kind) {
     let bench = Arc::new(bench(kind, LINKS).await);
     let runtime = tokio::runtime::Handle::current();
     let over = Arc::new(AtomicBool::new(false));

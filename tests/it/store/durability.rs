@@ -108,13 +108,15 @@ async fn survive_kills(kind: Kind, kills: usize) {
     }
 }
 
+// threats: F1
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn f1_no_acknowledged_link_is_lost_by_twenty_kills_on_sqlite() {
+async fn no_acknowledged_link_is_lost_by_twenty_kills_on_sqlite() {
     survive_kills(Kind::Sqlite, 20).await;
 }
 
+// threats: F1
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn f1_no_acknowledged_link_is_lost_by_four_kills_on_postgres() {
+async fn no_acknowledged_link_is_lost_by_four_kills_on_postgres() {
     survive_kills(Kind::Postgres, 4).await;
 }
 

@@ -14,13 +14,14 @@ const LONG: Duration = Duration::from_mins(14);
 const SHORT: Duration = Duration::from_millis(150);
 
 on_both_databases! {
-    e12_one_instance_holds_a_lock_at_a_time,
+    one_instance_holds_a_lock_at_a_time,
     a_lock_is_held_at_least_as_long_as_it_says,
-    e12_a_holder_that_lost_its_lock_does_nothing,
-    e12_of_many_that_take_a_lock_at_once_one_gets_it,
+    a_holder_that_lost_its_lock_does_nothing,
+    of_many_that_take_a_lock_at_once_one_gets_it,
 }
 
-async fn e12_one_instance_holds_a_lock_at_a_time(kind: Kind) {
+// threats: E12
+async fn one_instance_holds_a_lock_at_a_time(kind: Kind) {
     let bench = OpenedStore::new(kind).await;
     let first = bench.take("one", LONG).await.unwrap();
     assert_eq!(bench.take("two", LONG).await, None);
@@ -46,7 +47,8 @@ async fn a_lock_is_held_at_least_as_long_as_it_says(kind: Kind) {
     assert!(bench.take("two", LONG).await.is_some());
 }
 
-async fn e12_a_holder_that_lost_its_lock_does_nothing(kind: Kind) {
+// threats: E12
+async fn a_holder_that_lost_its_lock_does_nothing(kind: Kind) {
     let bench = OpenedStore::new(kind).await;
     bench.home.execute(&over("code", 1)).await;
     let marked = |holding: Holding| {
@@ -65,7 +67,8 @@ async fn e12_a_holder_that_lost_its_lock_does_nothing(kind: Kind) {
     assert_eq!(marked(next).await, Some(1));
 }
 
-async fn e12_of_many_that_take_a_lock_at_once_one_gets_it(kind: Kind) {
+// threats: E12
+async fn of_many_that_take_a_lock_at_once_one_gets_it(kind: Kind) {
     let bench = std::sync::Arc::new(OpenedStore::new(kind).await);
     for round in 0..5 {
         let takers = (0..32).map(|number| {
@@ -98,8 +101,9 @@ struct Simulated {
 
 /// Five instances on one store, one step of one of them a tick, in an order that chance decides. Some
 /// stand still for longer than the lock lasts, some are killed.
+// threats: E12
 #[tokio::test]
-async fn e12_t_lock_in_ten_thousand_ticks_no_two_hold_the_lock() {
+async fn in_ten_thousand_ticks_no_two_hold_the_lock() {
     let bench = OpenedStore::new(Kind::Sqlite).await;
     let mut chance = Chance(0x2545_f491_4f6c_dd1d);
     let mut instances: Vec<Simulated> = (0..5).map(|_| Simulated::default()).collect();
@@ -183,8 +187,9 @@ fn over(code: &str, id: u32) -> String {
 
 /// The statements and the rules that a simulation runs (`store/lease.rs`), step by step. On SQLite, whose
 /// clock is the test's to move: the statements are the same on PostgreSQL.
+// threats: E12
 #[tokio::test]
-async fn e12_the_statements_of_a_lock_do_what_its_rules_say() {
+async fn the_statements_of_a_lock_do_what_its_rules_say() {
     let bench = OpenedStore::new(Kind::Sqlite).await;
     let mut lease = Lease::default();
     let mut held: Vec<(Holding, String, i64)> = Vec::new();

@@ -17,8 +17,9 @@ pub(crate) async fn set_open(store: &str, open: bool) {
     client.execute(dismiss, &[&name]).await.unwrap();
 }
 
+// threats: E10
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn e10_links_in_memory_redirect_and_others_answer_503_while_postgres_is_away() {
+async fn links_in_memory_redirect_and_others_answer_503_while_postgres_is_away() {
     let kurz = TestServer::builder().database(Kind::Postgres).start().await;
     let http = kurz.http();
     let make = async |code: &str| {

@@ -5,8 +5,9 @@ use kurz_test_support::servers::{Postgres, Redis, until};
 use kurz_test_support::{TestServer, links};
 use serde_json::json;
 
+// threats: E10
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn e10_a_replica_answers_for_links_that_nobody_knows_by_heart() {
+async fn a_replica_answers_for_links_that_nobody_knows_by_heart() {
     let (mut first, redis) = (Postgres::start(), Redis::start());
     let second = Postgres::follow(&first);
     let replica = [("KURZ_REPLICA", second.url())];

@@ -9,10 +9,10 @@ use std::path::{Path, PathBuf};
 
 use source::Source;
 
-mod evidence;
 mod imports;
 mod shape;
 mod source;
+mod threats;
 mod words;
 
 /// A rule that a file breaks, and where.
@@ -58,7 +58,7 @@ fn files(folder: &Path) -> Vec<PathBuf> {
 
 /// Every Rust file of the program and its tests.
 fn sources() -> Vec<Source> {
-    let paths = ["src", "tests"].map(|folder| files(&top().join(folder))).concat();
+    let paths = ["src", "crates", "tests"].map(|folder| files(&top().join(folder))).concat();
     let rust = paths.iter().filter(|path| path.extension().is_some_and(|end| end == "rs"));
     let sources = rust.map(|path| {
         let name = path.strip_prefix(top()).unwrap().to_str().unwrap();

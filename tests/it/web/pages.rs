@@ -260,8 +260,9 @@ on_both_databases!(
     a_claimed_link_is_in_its_place_by_clicks,
 );
 
+// threats: H13
 #[tokio::test]
-async fn h13_exports_hold_every_link_and_no_formula() {
+async fn exports_hold_every_link_and_no_formula() {
     let server = TestServer::builder().accounts().from_now().start().await;
     let ada = server.sign_up("ada").await;
     let token = server.log_in("ada").await;
@@ -289,8 +290,9 @@ async fn h13_exports_hold_every_link_and_no_formula() {
     server.stop().await;
 }
 
+// threats: H14
 #[tokio::test]
-async fn h14_a_qr_code_is_for_those_who_may_see_the_link_and_has_bounds() {
+async fn a_qr_code_is_for_those_who_may_see_the_link_and_has_bounds() {
     let server = TestServer::builder().accounts().from_now().start().await;
     server.sign_up("ada").await;
     let token = server.log_in("ada").await;
@@ -319,8 +321,9 @@ async fn h14_a_qr_code_is_for_those_who_may_see_the_link_and_has_bounds() {
     server.stop().await;
 }
 
+// threats: D4, D12
 #[tokio::test]
-async fn d4_d12_strangers_do_not_learn_what_there_is() {
+async fn strangers_do_not_learn_what_there_is() {
     let server = TestServer::builder().accounts().from_now().start().await;
     server.sign_up("ada").await;
     let token = server.log_in("ada").await;

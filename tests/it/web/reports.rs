@@ -4,8 +4,9 @@ use kurz_test_support::pages::post_form;
 use kurz_test_support::{TestServer, links};
 use serde_json::json;
 
+// threats: B5, B10
 #[tokio::test]
-async fn b5_b10_the_report_form_is_no_way_to_guess_codes_or_to_flood() {
+async fn the_report_form_is_no_way_to_guess_codes_or_to_flood() {
     let server = TestServer::builder().accounts().from_now().limits().start().await;
     let visitor = server.visitor();
     for guess in 0..12 {
@@ -94,8 +95,9 @@ async fn reports_are_bounded_and_settled_and_for_administrators() {
     server.stop().await;
 }
 
+// threats: A7
 #[tokio::test]
-async fn a7_look_alike_hosts_are_flagged_and_shown_in_punycode() {
+async fn look_alike_hosts_are_flagged_and_shown_in_punycode() {
     let server = TestServer::builder().accounts().from_now().start().await;
     server.sign_up("ada").await;
     let ada = server.log_in("ada").await;

@@ -43,8 +43,9 @@ const CHANGES: &[(&str, &str)] = &[
     ("/app/w/main/delete", ""),
 ];
 
+// threats: C13, C14
 #[tokio::test]
-async fn c13_c14_no_change_comes_from_elsewhere_whatever_cookie_it_brings() {
+async fn no_change_comes_from_elsewhere_whatever_cookie_it_brings() {
     let server = TestServer::builder().accounts().from_now().start().await;
     let ada = server.sign_up("ada").await;
     let token = server.log_in("ada").await;
@@ -76,8 +77,9 @@ async fn c13_c14_no_change_comes_from_elsewhere_whatever_cookie_it_brings() {
 }
 
 /// The list above names what would be done; this one names everything, from the pages themselves.
+// threats: C13, C14
 #[tokio::test]
-async fn c13_c14_no_page_at_all_takes_a_change_from_elsewhere() {
+async fn no_page_at_all_takes_a_change_from_elsewhere() {
     let server = TestServer::builder().accounts().from_now().start().await;
     let evil = server.sign_up("ada").await.with(ORIGIN, "https://evil.example");
     let api = utoipa::openapi::OpenApiBuilder::new().build();
@@ -92,8 +94,9 @@ async fn c13_c14_no_page_at_all_takes_a_change_from_elsewhere() {
     server.stop().await;
 }
 
+// threats: C13, G12
 #[tokio::test]
-async fn c13_g12_what_a_script_sends_has_its_content_type() {
+async fn what_a_script_sends_has_its_content_type() {
     let server = TestServer::builder().accounts().from_now().start().await;
     let ada = server.sign_up("ada").await;
     for path in ["/app/claim", "/app/w/main/bulk.json"] {
@@ -106,8 +109,9 @@ async fn c13_g12_what_a_script_sends_has_its_content_type() {
     server.stop().await;
 }
 
+// threats: C13, C15
 #[tokio::test]
-async fn c13_c15_the_cookie_is_for_this_host_alone_and_for_no_script() {
+async fn the_cookie_is_for_this_host_alone_and_for_no_script() {
     let server = TestServer::builder().accounts().from_now().start().await;
     server.sign_up("ada").await;
     let fields = [("email", "ada@example.com"), ("password", PASSWORD)];
@@ -180,8 +184,9 @@ const ELSEWHERE: [&str; 44] = [
     "#//evil.example",
 ];
 
+// threats: C15
 #[tokio::test]
-async fn c15_one_goes_on_to_own_pages_only() {
+async fn one_goes_on_to_own_pages_only() {
     let server = TestServer::builder().accounts().from_now().start().await;
     server.sign_up("ada").await;
     let login = server.visitor();
@@ -201,7 +206,8 @@ async fn c15_one_goes_on_to_own_pages_only() {
 
 /// Sessions end where they should: by logging out, from another browser, with a new password, with
 /// the account, by an administrator and by time.
-async fn c6_sessions_end(kind: Kind) {
+// threats: C6
+async fn sessions_end(kind: Kind) {
     let server = TestServer::builder().database(kind).accounts().from_now().start().await;
     let first = server.sign_up("ada").await;
     let fields = [("email", "ada@example.com"), ("password", PASSWORD)];
@@ -240,7 +246,7 @@ async fn c6_sessions_end(kind: Kind) {
     server.stop().await;
 }
 
-on_both_databases!(c6_sessions_end);
+on_both_databases!(sessions_end);
 
 #[tokio::test]
 async fn a_workspaces_own_host_has_no_pages_but_its_links_and_their_preview() {

@@ -1,10 +1,10 @@
-//! Chance that is the same for the same seed, and the story that a world tells: every event goes into
-//! its hash, so that two runs can be compared.
+//! A seeded random number generator, and the story that a world tells: every event goes into its hash,
+//! so that two runs can be compared.
 
-/// A stream of numbers that look like chance (`SplitMix64`).
-pub(crate) struct Dice(u64);
+/// `SplitMix64`.
+pub(crate) struct Rng(u64);
 
-impl Dice {
+impl Rng {
     pub(crate) fn new(seed: u64) -> Self {
         Self(seed)
     }

@@ -9,7 +9,7 @@ use kurz::clock::{Clock, Timestamp};
 use kurz::link::{Decision, Fate};
 use kurz::store::group::{Group, Ran, Undone};
 
-use crate::dice::{Dice, Story};
+use crate::rng::{Rng, Story};
 
 mod table;
 
@@ -62,7 +62,7 @@ struct Instance {
 }
 
 struct World<'a> {
-    dice: &'a mut Dice,
+    rng: &'a mut Rng,
     story: &'a mut Story,
     flaw: Flaw,
     at: i64,
@@ -82,7 +82,7 @@ struct World<'a> {
 }
 
 /// One world.
-pub(crate) fn run(dice: &mut Dice, story: &mut Story, flaw: Flaw) -> Result<(), String> {
+pub(crate) fn run(rng: &mut Rng, story: &mut Story, flaw: Flaw) -> Result<(), String> {
     let mut world = World {
         at: 1_773_576_000_000,
         db_skew: 0,
@@ -96,19 +96,19 @@ pub(crate) fn run(dice: &mut Dice, story: &mut Story, flaw: Flaw) -> Result<(), 
         urls: BTreeMap::new(),
         owners: BTreeMap::new(),
         taken: None,
-        dice,
+        rng,
         story,
         flaw,
     };
-    for _ in 0..world.dice.between(1, 3) {
-        let skew = world.dice.between(-5 * MINUTE, 5 * MINUTE);
+    for _ in 0..world.rng.between(1, 3) {
+        let skew = world.rng.between(-5 * MINUTE, 5 * MINUTE);
         let clock = Clock::manual(Timestamp::from_ms(world.at + skew));
         let (gone, due) = (BTreeMap::new(), Vec::new());
         world.instances.push(Instance { clock, skew, holds: None, stage: 0, due, gone });
     }
-    for _ in 0..world.dice.between(30, 150) {
-        let longest = if world.dice.one_in(12) { 16 * MINUTE } else { MINUTE };
-        let until = world.at + world.dice.between(1, longest);
+    for _ in 0..world.rng.between(30, 150) {
+        let longest = if world.rng.one_in(12) { 16 * MINUTE } else { MINUTE };
+        let until = world.at + world.rng.between(1, longest);
         world.pass(until)?;
         world.happen()?;
     }
@@ -134,7 +134,7 @@ impl World<'_> {
                     let steps = batch.steps.len();
                     self.group.add(batch, steps);
                     // More may come before the writer looks.
-                    if self.dice.one_in(2) {
+                    if self.rng.one_in(2) {
                         self.write()?;
                     }
                 }
@@ -146,11 +146,11 @@ impl World<'_> {
     }
 
     fn post(&mut self, letter: Letter) {
-        if self.dice.one_in(15) {
+        if self.rng.one_in(15) {
             return;
         }
-        let delay = if self.dice.one_in(10) { 16 * MINUTE } else { 40 };
-        let due = self.at + self.dice.between(0, delay);
+        let delay = if self.rng.one_in(10) { 16 * MINUTE } else { 40 };
+        let due = self.at + self.rng.between(0, delay);
         self.sent += 1;
         self.letters.insert((due, self.sent), letter);
     }
@@ -160,17 +160,17 @@ impl World<'_> {
     }
 
     fn happen(&mut self) -> Result<(), String> {
-        let one = self.dice.pick(self.instances.len());
-        match self.dice.below(40) {
+        let one = self.rng.pick(self.instances.len());
+        match self.rng.below(40) {
             0..10 => self.create(one),
             10..14 => self.claim(one),
             14..16 => self.change(one),
             16..26 => return self.visit(one),
             26..36 => self.clean_up(one),
             36 => return self.power_cut("a power cut"),
-            37 => self.instances[one].skew += self.dice.between(-30 * MINUTE, 30 * MINUTE),
-            38 if self.dice.one_in(4) => {
-                self.db_skew += self.dice.between(-30 * MINUTE, 30 * MINUTE);
+            37 => self.instances[one].skew += self.rng.between(-30 * MINUTE, 30 * MINUTE),
+            38 if self.rng.one_in(4) => {
+                self.db_skew += self.rng.between(-30 * MINUTE, 30 * MINUTE);
                 self.taken = self.taken.take().map(|(by, _)| (by, i64::MIN / 2));
             }
             _ => {
@@ -187,14 +187,14 @@ impl World<'_> {
 
     fn create(&mut self, one: usize) {
         let now = self.now(one).as_ms();
-        let count = if self.dice.one_in(4) { 3 } else { 1 };
+        let count = if self.rng.one_in(4) { 3 } else { 1 };
         let steps = (0..count).map(|_| {
-            let anonymous = self.dice.one_in(2);
+            let anonymous = self.rng.one_in(2);
             self.sent += 1;
             let token = i64::try_from(self.sent).unwrap();
-            let code = self.dice.between(1, 12);
-            let url = self.dice.between(1, 4);
-            let ends = anonymous || self.dice.one_in(3);
+            let code = self.rng.between(1, 12);
+            let url = self.rng.between(1, 4);
+            let ends = anonymous || self.rng.one_in(3);
             Step::Create {
                 code,
                 url,
@@ -204,7 +204,7 @@ impl World<'_> {
             }
         });
         let steps: Vec<Step> = steps.collect();
-        let whole = self.dice.one_in(2);
+        let whole = self.rng.one_in(2);
         self.ask(one, steps, whole);
     }
 
@@ -212,15 +212,15 @@ impl World<'_> {
         if self.tokens.is_empty() {
             return;
         }
-        let (code, token) = self.tokens[self.dice.pick(self.tokens.len())];
+        let (code, token) = self.tokens[self.rng.pick(self.tokens.len())];
         let now = self.now(one).as_ms();
         let user = 100 + i64::try_from(one).unwrap();
         self.ask(one, vec![Step::Claim { code, token, user, now }], false);
     }
 
     fn change(&mut self, one: usize) {
-        let (code, now) = (self.dice.between(1, 12), self.now(one).as_ms());
-        let restore = self.dice.one_in(2);
+        let (code, now) = (self.rng.between(1, 12), self.now(one).as_ms());
+        let restore = self.rng.one_in(2);
         let step = if restore { Step::Restore { code } } else { Step::Delete { code, now } };
         self.ask(one, vec![step], false);
     }
@@ -254,7 +254,7 @@ impl World<'_> {
     }
 
     fn visit(&mut self, one: usize) -> Result<(), String> {
-        let code = self.dice.between(1, 12);
+        let code = self.rng.between(1, 12);
         let now = self.now(one);
         let Some(link) = self.state.links.get(&code) else { return Ok(()) };
         let instance = &mut self.instances[one];
@@ -275,7 +275,7 @@ impl World<'_> {
 
     /// What the writer does with all that has gathered.
     fn write(&mut self) -> Result<(), String> {
-        if self.flaw == Flaw::NoSync && self.dice.one_in(3) {
+        if self.flaw == Flaw::NoSync && self.rng.one_in(3) {
             self.synced = self.state.clone();
         }
         while let Some(batches) = self.group.transaction() {
@@ -288,7 +288,7 @@ impl World<'_> {
                 if self.flaw != Flaw::NoSync {
                     self.synced = self.state.clone();
                 }
-                if self.dice.one_in(40) {
+                if self.rng.one_in(40) {
                     // Committed, and the power is gone before anybody hears of it.
                     return self.power_cut("before the answers");
                 }
@@ -318,7 +318,7 @@ impl World<'_> {
             }
             answers.push(Ok(rows));
         }
-        if self.dice.one_in(30) {
+        if self.rng.one_in(30) {
             return Err(Undone::Lost(()));
         }
         self.story.note(self.at, "commit", &[i64::try_from(batches.len()).unwrap()]);
