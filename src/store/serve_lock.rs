@@ -154,8 +154,9 @@ fn was_served(file: &mut File) -> io::Result<bool> {
 mod tests {
     use super::*;
 
+    // threats: F6
     #[test]
-    fn f6_network_file_systems_are_known_by_their_numbers() {
+    fn network_file_systems_are_known_by_their_numbers() {
         assert_eq!(network_name(0x6969), Some("NFS"));
         assert_eq!(network_name(0xff53_4d42), Some("CIFS"));
         // ext4, xfs, btrfs, tmpfs, overlayfs, zfs.
@@ -166,8 +167,9 @@ mod tests {
         refuse_network(&folder.path().join("kurz.db")).unwrap();
     }
 
+    // threats: F6
     #[test]
-    fn f6_a_second_server_on_one_file_is_refused() {
+    fn a_second_server_on_one_file_is_refused() {
         let folder = tempfile::tempdir().unwrap();
         let url = StoreUrl::Sqlite(folder.path().join("kurz.db"));
         let first = ServeLock::take(&url).unwrap();
@@ -177,8 +179,9 @@ mod tests {
         ServeLock::take(&url).unwrap();
     }
 
+    // threats: F5
     #[test]
-    fn f5_a_store_that_was_served_is_not_opened_without_its_log() {
+    fn a_store_that_was_served_is_not_opened_without_its_log() {
         let folder = tempfile::tempdir().unwrap();
         let store = folder.path().join("kurz.db");
         let url = StoreUrl::Sqlite(store.clone());

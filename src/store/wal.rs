@@ -211,8 +211,9 @@ mod tests {
         inspect(&store, true).unwrap();
     }
 
+    // threats: F5
     #[test]
-    fn f5_a_log_that_lost_something_in_the_middle_is_refused() {
+    fn a_log_that_lost_something_in_the_middle_is_refused() {
         let (_folder, store, log) = logged(10);
         let frames = (log.len() - HEADER) / (FRAME + 4096);
         for at in [0, 9, 20, HEADER + 1, HEADER + 9, HEADER + 17, HEADER + 100, log.len() / 2] {
@@ -254,8 +255,9 @@ mod tests {
         inspect(&store, true).unwrap();
     }
 
+    // threats: F5
     #[test]
-    fn f5_a_log_that_is_missing_is_refused_only_where_there_was_one() {
+    fn a_log_that_is_missing_is_refused_only_where_there_was_one() {
         let (_folder, store, _) = logged(1);
         std::fs::remove_file(path_of(&store)).unwrap();
         inspect(&store, false).unwrap();
