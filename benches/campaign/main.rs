@@ -10,7 +10,7 @@
 //! cargo bench --bench campaign -- soak [--minutes 30]
 //! ```
 //!
-//! `docs/CAMPAIGNS.md` says what each one does, what it checks, and what came of the last run.
+//! `docs/evidence/CHAOS.md` says what each one does, what it checks, and what came of the last run.
 #![expect(
     dead_code,
     unused_imports,
@@ -95,7 +95,7 @@ fn main() {
         "soak" => runtime.block_on(soak(&orders)),
         // Not a word: cargo runs every bench when it is asked for none.
         "" => println!("name one: kill, backup, full, corrupt, fleet, soak"),
-        other => panic!("there is no campaign `{other}`: see docs/CAMPAIGNS.md"),
+        other => panic!("there is no campaign `{other}`: see docs/evidence/CHAOS.md"),
     }
 }
 

@@ -1,6 +1,6 @@
 //! Campaigns: kurz under load and faults, on a seed, with a history of all that clients were told, and
 //! a look afterwards whether it holds. The short forms are tests here; the long ones are commands of
-//! `benches/campaign`, see `docs/CAMPAIGNS.md`.
+//! `benches/campaign`, see `docs/evidence/CHAOS.md`.
 
 pub(crate) mod backup;
 pub(crate) mod clock;

@@ -1,4 +1,4 @@
-//! `docs/EVIDENCE.md` names the tests for each threat, and names those that there are: whoever writes
+//! `docs/evidence/THREATS.md` names the tests for each threat, and names those that there are: whoever writes
 //! a test for a threat begins its name with the threat's id, and the page follows.
 
 use std::collections::BTreeMap;
@@ -54,7 +54,7 @@ fn with_tests(page: &str, tests: &BTreeMap<String, Vec<String>>) -> String {
 
 #[test]
 fn every_threat_has_its_row_and_its_tests() {
-    let path = top().join("docs/EVIDENCE.md");
+    let path = top().join("docs/evidence/THREATS.md");
     let page = fs::read_to_string(&path).unwrap();
     let mut tests = BTreeMap::<String, Vec<String>>::new();
     for file in ["src", "tests"].map(|folder| files(&top().join(folder))).concat() {
@@ -66,7 +66,7 @@ fn every_threat_has_its_row_and_its_tests() {
         for function in functions(&text) {
             for id in ids(function) {
                 let names = tests.entry(id.to_owned()).or_default();
-                let link = format!("[`{function}`](../{place})");
+                let link = format!("[`{function}`](../../{place})");
                 if !names.contains(&link) {
                     names.push(link);
                 }
@@ -85,7 +85,7 @@ fn every_threat_has_its_row_and_its_tests() {
         let first = page.lines().zip(written.lines()).find(|(is, should)| is != should);
         assert!(
             first.is_none(),
-            "docs/EVIDENCE.md is not what the tests say: run UPDATE_DOCS=1 cargo test --test it evidence\n{first:?}"
+            "docs/evidence/THREATS.md is not what the tests say: run UPDATE_DOCS=1 cargo test --test it evidence\n{first:?}"
         );
     }
 
