@@ -17,7 +17,7 @@ pub enum AppError {
     Invalid(Vec<FieldError>),
     /// What the request names does not exist.
     #[error("there is no such {0}")]
-    NotFound(Missing),
+    NotFound(Resource),
     /// The custom code leads elsewhere.
     #[error("the code is taken by another link: choose another one")]
     CodeTaken,
@@ -127,7 +127,7 @@ pub enum AppError {
 impl From<Refused> for AppError {
     fn from(refused: Refused) -> Self {
         match refused {
-            Refused::Hidden => Self::NotFound(Missing::Workspace),
+            Refused::Hidden => Self::NotFound(Resource::Workspace),
             other => Self::Refused(other),
         }
     }
@@ -164,7 +164,7 @@ fn too_often(limit: Limit) -> &'static str {
 
 /// What is missing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Missing {
+pub enum Resource {
     /// A link.
     Link,
     /// A workspace.
@@ -187,7 +187,7 @@ pub enum Missing {
     Page,
 }
 
-impl Missing {
+impl Resource {
     /// The stable name of the error.
     pub const fn code(self) -> &'static str {
         match self {
@@ -205,7 +205,7 @@ impl Missing {
     }
 }
 
-impl Display for Missing {
+impl Display for Resource {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Link => "link",

@@ -2,9 +2,9 @@
 
 use serde_json::{Value, json};
 
-use super::Failure;
+use super::CliError;
 use super::arguments::{strategies, time, workspace};
-use super::client::Client;
+use super::client::ApiClient;
 use super::lines::print_line;
 use super::runtime::block_on;
 use crate::code::WorkspaceId;
@@ -53,8 +53,8 @@ pub(super) struct Args {
     json: bool,
 }
 
-pub(super) fn run(args: &Args) -> Result<(), Failure> {
-    let client = Client::from_environment()?;
+pub(super) fn run(args: &Args) -> Result<(), CliError> {
+    let client = ApiClient::from_environment()?;
     let link = block_on(async {
         match &args.workspace {
             Some(workspace) => {
@@ -68,7 +68,7 @@ pub(super) fn run(args: &Args) -> Result<(), Failure> {
 }
 
 /// The short URL, or the whole link.
-pub(super) fn print_link(link: &Value, json: bool) -> Result<(), Failure> {
+pub(super) fn print_link(link: &Value, json: bool) -> Result<(), CliError> {
     match link.get("short_url").and_then(Value::as_str) {
         Some(short_url) if !json => print_line(short_url),
         _ => print_line(&link.to_string()),

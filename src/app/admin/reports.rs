@@ -1,7 +1,7 @@
 //! Reports: what visitors say about links, and what those who administer the server do about it.
 
 use crate::account::Caller;
-use crate::app::{Action, App, AppError, AuditDetail, FieldError, Missing, ShownLink};
+use crate::app::{Action, App, AppError, AuditDetail, FieldError, Resource, ShownLink};
 use crate::clock::Timestamp;
 use crate::code::path::{self, PathTarget};
 use crate::code::{WorkspaceId, canonicalise};
@@ -146,7 +146,7 @@ impl App {
         let link = self.find_link(workspace, code).await?;
         let count = self.settle_reports(link.id).await?;
         if count == 0 {
-            return Err(AppError::NotFound(Missing::Report));
+            return Err(AppError::NotFound(Resource::Report));
         }
         let detail = AuditDetail { count: Some(count), ..AuditDetail::default() };
         let change = self

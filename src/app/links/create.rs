@@ -9,7 +9,7 @@ use std::collections::HashMap;
 
 use crate::account::{Caller, Reach, Refused};
 use crate::app::links::draft::{Draft, Maker};
-use crate::app::workspaces::{Entry, main_id};
+use crate::app::workspaces::{EnteredWorkspace, main_id};
 use crate::app::{App, AppError, MAIN, ShownLink};
 use crate::cache::Generation;
 use crate::clock::Timestamp;
@@ -412,7 +412,7 @@ impl App {
 }
 
 /// Who makes links, from who asks.
-pub(crate) fn maker<'a>(caller: &Caller, entry: &'a Entry) -> Maker<'a> {
+pub(crate) fn maker<'a>(caller: &Caller, entry: &'a EnteredWorkspace) -> Maker<'a> {
     Maker {
         workspace: &entry.workspace,
         exists: entry.exists,

@@ -4,7 +4,7 @@ use crate::account::{Act, Caller};
 use crate::app::links::draft::{
     check_expiry, check_hit_limit, check_status, check_tags, check_title, kept_target,
 };
-use crate::app::{Action, App, AppError, AuditDetail, Change, FieldError, Missing, ShownLink};
+use crate::app::{Action, App, AppError, AuditDetail, Change, FieldError, Resource, ShownLink};
 use crate::clock::Timestamp;
 use crate::code::WorkspaceId;
 use crate::link::{Link, Status, Strategy};
@@ -44,7 +44,7 @@ impl App {
                 self.reach_link(caller, workspace, code, Act::ManageLinks).await?;
             let now = self.parts.clock.now();
             if link.status(now) == Some(Status::Deleted) {
-                return Err(AppError::NotFound(Missing::Link));
+                return Err(AppError::NotFound(Resource::Link));
             }
             // Its owner could lead it elsewhere, and have its URL again under another code.
             if link.disabled.is_some() && Self::administers(caller).is_err() {
@@ -78,7 +78,7 @@ impl App {
         let now = self.parts.clock.now();
         let deleted = self.parts.store.delete_link(link.id, now, &change).await?;
         self.forget(&link);
-        if deleted { Ok(()) } else { Err(AppError::NotFound(Missing::Link)) }
+        if deleted { Ok(()) } else { Err(AppError::NotFound(Resource::Link)) }
     }
 
     /// Bring a deleted link back.

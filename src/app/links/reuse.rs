@@ -8,7 +8,7 @@
 use crate::account::{Act, Caller, Reach, access};
 use crate::app::links::create::{Created, LinkRequest, maker};
 use crate::app::links::draft::Draft;
-use crate::app::workspaces::Entry;
+use crate::app::workspaces::EnteredWorkspace;
 use crate::app::{App, AppError, MAIN};
 use crate::cache::ReusableLink;
 use crate::code::WorkspaceId;
@@ -28,7 +28,7 @@ impl App {
             return Ok(None);
         }
         let Some(workspace) = self.memberships.workspace(id) else { return Ok(None) };
-        let entry = Entry { workspace, exists: true, reach: Reach::All };
+        let entry = EnteredWorkspace { workspace, exists: true, reach: Reach::All };
         let Some(known) = self.known_links(caller, &entry, requests) else { return Ok(None) };
         let role = self.role(caller, id, true).await?;
         let place = access::WorkspaceRole { workspace: id, is_main: id.as_str() == MAIN, role };
@@ -54,7 +54,7 @@ impl App {
     fn known_links(
         &self,
         caller: &Caller,
-        entry: &Entry,
+        entry: &EnteredWorkspace,
         requests: &[LinkRequest],
     ) -> Option<Vec<(Draft, ReusableLink)>> {
         let maker = maker(caller, entry);

@@ -2,7 +2,7 @@
 
 use crate::account::{Act, Caller, access};
 use crate::app::links::short_url::short_url;
-use crate::app::{App, AppError, Missing};
+use crate::app::{App, AppError, Resource};
 use crate::code::{Canonical, Code, WorkspaceId, canonicalise};
 use crate::link::{Link, LinkId, Reason, Status, idn};
 use crate::store::Workspace;
@@ -33,7 +33,7 @@ impl App {
         workspace: &WorkspaceId,
         code: &str,
     ) -> Result<Link, AppError> {
-        let missing = AppError::NotFound(Missing::Link);
+        let missing = AppError::NotFound(Resource::Link);
         let Some(code) = Code::parse(code) else { return Err(missing) };
         let found = self.parts.store.find_link(workspace, &code).await?;
         found.filter(|link| link.purged_at.is_none()).ok_or(missing)
@@ -65,14 +65,14 @@ impl App {
     ) -> Result<ShownLink, AppError> {
         let (workspace, link) = self.reach_link(caller, workspace, code, Act::ReadLinks).await?;
         let shown = self.show(&workspace, vec![link]).pop();
-        shown.ok_or(AppError::NotFound(Missing::Link))
+        shown.ok_or(AppError::NotFound(Resource::Link))
     }
 
     /// The workspace and code of a link, by its number. Says nothing about the link itself.
     pub async fn locate_link(&self, id: LinkId) -> Result<(WorkspaceId, Code), AppError> {
         let found = self.parts.store.find_link_by_id(id).await?;
         let link = found.filter(|link| link.purged_at.is_none() && link.deleted_at.is_none());
-        let link = link.ok_or(AppError::NotFound(Missing::Link))?;
+        let link = link.ok_or(AppError::NotFound(Resource::Link))?;
         Ok((link.workspace, link.code))
     }
 
@@ -84,12 +84,12 @@ impl App {
     ) -> Result<ShownLink, AppError> {
         let link = self.find_link(&workspace.id, code).await?;
         let shown = self.show(workspace, vec![link]).pop();
-        shown.ok_or(AppError::NotFound(Missing::Link))
+        shown.ok_or(AppError::NotFound(Resource::Link))
     }
 
     /// The link behind a short address, if it can be followed: for the preview.
     pub async fn preview(&self, key: &str) -> Result<ShownLink, AppError> {
-        let missing = || AppError::NotFound(Missing::Link);
+        let missing = || AppError::NotFound(Resource::Link);
         let place = self.parts.store.find_redirect_row(key).await?.ok_or_else(missing)?;
         let workspace = WorkspaceId::parse(&place.workspace).ok_or_else(missing)?;
         let workspace = self.workspace(&workspace).await?;

@@ -3,9 +3,9 @@
 use clap::ArgGroup;
 use serde_json::{Map, Value, json};
 
-use crate::cli::Failure;
+use crate::cli::CliError;
 use crate::cli::arguments::{WhichLink, time};
-use crate::cli::client::Client;
+use crate::cli::client::ApiClient;
 use crate::cli::runtime::block_on;
 use crate::cli::shorten::print_link;
 
@@ -57,8 +57,8 @@ pub(super) struct Args {
     json: bool,
 }
 
-pub(super) fn run(args: &Args) -> Result<(), Failure> {
-    let client = Client::from_environment()?;
+pub(super) fn run(args: &Args) -> Result<(), CliError> {
+    let client = ApiClient::from_environment()?;
     let link = block_on(client.patch(&args.link.path(), args.body()))?;
     print_link(&link, args.json)
 }

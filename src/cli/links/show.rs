@@ -1,8 +1,8 @@
 //! `kurz links show`: everything about one link.
 
-use crate::cli::Failure;
+use crate::cli::CliError;
 use crate::cli::arguments::WhichLink;
-use crate::cli::client::Client;
+use crate::cli::client::ApiClient;
 use crate::cli::lines::{print_line, print_text};
 use crate::cli::runtime::block_on;
 use crate::cli::table::record;
@@ -46,8 +46,8 @@ pub(super) struct Args {
     json: bool,
 }
 
-pub(super) fn run(args: &Args) -> Result<(), Failure> {
-    let client = Client::from_environment()?;
+pub(super) fn run(args: &Args) -> Result<(), CliError> {
+    let client = ApiClient::from_environment()?;
     let link = block_on(client.get(&args.link.path()))?;
     if args.json { print_line(&link.to_string()) } else { print_text(&record(&link, FIELDS)) }
 }

@@ -7,27 +7,27 @@ use axum::extract::{Path, State};
 use axum::response::{IntoResponse, Redirect, Response};
 
 use crate::app::{App, LinkRequest};
-use crate::web::failure::{Failure, Refusal};
-use crate::web::form::Form;
+use crate::web::errors::{FormErrors, PageError};
+use crate::web::form::FormData;
 use crate::web::front::with_scheme;
 use crate::web::i18n::Words;
-use crate::web::links::{Place, read_tags, read_time};
-use crate::web::page::{self, Page};
-use crate::web::visitor::{Member, Visitor};
+use crate::web::links::{WorkspaceView, read_tags, read_time};
+use crate::web::page::{self, Layout};
+use crate::web::visitor::{LoggedIn, Visitor};
 
 /// The form of a link: a new one, or one that is changed.
 #[derive(Template)]
 #[template(path = "form.html")]
 pub(super) struct FormPage {
-    pub(super) page: Page,
-    pub(super) place: Place,
+    pub(super) page: Layout,
+    pub(super) place: WorkspaceView,
     pub(super) title: String,
     pub(super) action: String,
     pub(super) back: String,
     /// Of the link that is changed.
     pub(super) code: Option<String>,
     pub(super) form: Fields,
-    pub(super) refusal: Refusal,
+    pub(super) refusal: FormErrors,
 }
 
 /// The fields as they were filled in.
@@ -44,7 +44,7 @@ pub(super) struct Fields {
 }
 
 impl Fields {
-    pub(super) fn read(form: &Form) -> Self {
+    pub(super) fn read(form: &FormData) -> Self {
         let text = |name| form.text(name).trim().to_owned();
         Self {
             original_url: text("original_url"),
@@ -59,13 +59,14 @@ impl Fields {
     }
 
     /// What they ask for, or which of them cannot be read.
-    pub(super) fn request(&self, words: &Words) -> Result<LinkRequest, Refusal> {
+    pub(super) fn request(&self, words: &Words) -> Result<LinkRequest, FormErrors> {
         let trouble = &words.trouble;
         let word = |text: &str| Some(text.to_owned()).filter(|text| !text.is_empty());
         let expires_at = read_time(&self.expires_at)
-            .map_err(|()| Refusal::of("expires_at", trouble.time_invalid))?;
+            .map_err(|()| FormErrors::of("expires_at", trouble.time_invalid))?;
         let hit_limit = word(&self.hit_limit).map(|text| text.parse()).transpose();
-        let hit_limit = hit_limit.map_err(|_| Refusal::of("hit_limit", trouble.number_invalid))?;
+        let hit_limit =
+            hit_limit.map_err(|_| FormErrors::of("hit_limit", trouble.number_invalid))?;
         let custom_code = word(&self.custom_code);
         // A code of one's own is made by no strategy.
         let strategy = self.strategy.parse().ok().filter(|_| custom_code.is_none());
@@ -82,37 +83,37 @@ impl Fields {
     }
 }
 
-fn form_page(app: &App, visitor: &Visitor, place: Place) -> FormPage {
+fn form_page(app: &App, visitor: &Visitor, place: WorkspaceView) -> FormPage {
     FormPage {
-        page: Page::new(app, visitor),
+        page: Layout::new(app, visitor),
         title: visitor.words().links.new.to_owned(),
         action: format!("{}/new", place.base),
         back: place.base.clone(),
         place,
         code: None,
         form: Fields::default(),
-        refusal: Refusal::default(),
+        refusal: FormErrors::default(),
     }
 }
 
 /// `GET /app/w/{workspace}/new`
 pub(in crate::web) async fn page(
     State(app): State<Arc<App>>,
-    Member(visitor): Member,
+    LoggedIn(visitor): LoggedIn,
     Path(workspace): Path<String>,
-) -> Result<Response, Failure> {
-    let place = Place::enter(&app, &visitor, &workspace, "new").await?;
+) -> Result<Response, PageError> {
+    let place = WorkspaceView::enter(&app, &visitor, &workspace, "new").await?;
     Ok(page::show(&form_page(&app, &visitor, place)))
 }
 
 /// `POST /app/w/{workspace}/new`
 pub(in crate::web) async fn create(
     State(app): State<Arc<App>>,
-    Member(visitor): Member,
+    LoggedIn(visitor): LoggedIn,
     Path(workspace): Path<String>,
-    form: Form,
-) -> Result<Response, Failure> {
-    let place = Place::enter(&app, &visitor, &workspace, "new").await?;
+    form: FormData,
+) -> Result<Response, PageError> {
+    let place = WorkspaceView::enter(&app, &visitor, &workspace, "new").await?;
     let words = visitor.words();
     let fields = Fields::read(&form);
     let refusal = match fields.request(words) {
@@ -123,7 +124,7 @@ pub(in crate::web) async fn create(
                 let page = place.link(created.link.link.code.as_str());
                 return Ok(Redirect::to(&format!("{page}?note={word}")).into_response());
             }
-            Err(error) => Refusal::read(error, words)?,
+            Err(error) => FormErrors::read(error, words)?,
         },
     };
     let status = refusal.status;

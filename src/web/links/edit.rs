@@ -7,25 +7,31 @@ use axum::response::{IntoResponse, Redirect, Response};
 
 use crate::app::{App, Change, LinkPatch, LinkRequest};
 use crate::link::Link;
-use crate::web::failure::{Failure, Refusal};
-use crate::web::form::Form;
+use crate::web::errors::{FormErrors, PageError};
+use crate::web::form::FormData;
 use crate::web::i18n::fill;
 use crate::web::links::create::{Fields, FormPage};
-use crate::web::links::{Place, write_time};
-use crate::web::page::{self, Page};
-use crate::web::visitor::{Member, Visitor};
+use crate::web::links::{WorkspaceView, write_time};
+use crate::web::page::{self, Layout};
+use crate::web::visitor::{LoggedIn, Visitor};
 
-fn form_page(app: &App, visitor: &Visitor, place: Place, code: &str, form: Fields) -> FormPage {
+fn form_page(
+    app: &App,
+    visitor: &Visitor,
+    place: WorkspaceView,
+    code: &str,
+    form: Fields,
+) -> FormPage {
     let page = place.link(code);
     FormPage {
-        page: Page::new(app, visitor),
+        page: Layout::new(app, visitor),
         title: fill(visitor.words().links.edit_title, code),
         action: format!("{page}/edit"),
         back: page,
         place,
         code: Some(code.to_owned()),
         form,
-        refusal: Refusal::default(),
+        refusal: FormErrors::default(),
     }
 }
 
@@ -63,10 +69,10 @@ fn patch(before: &Fields, after: &Fields, request: LinkRequest) -> LinkPatch {
 /// `GET /app/w/{workspace}/l/{code}/edit`
 pub(in crate::web) async fn page(
     State(app): State<Arc<App>>,
-    Member(visitor): Member,
+    LoggedIn(visitor): LoggedIn,
     Path((workspace, code)): Path<(String, String)>,
-) -> Result<Response, Failure> {
-    let place = Place::enter(&app, &visitor, &workspace, "").await?;
+) -> Result<Response, PageError> {
+    let place = WorkspaceView::enter(&app, &visitor, &workspace, "").await?;
     let shown = app.show_link(&visitor.caller, &place.workspace, &code).await?;
     Ok(page::show(&form_page(&app, &visitor, place, &code, fields(&shown.link))))
 }
@@ -74,11 +80,11 @@ pub(in crate::web) async fn page(
 /// `POST /app/w/{workspace}/l/{code}/edit`
 pub(in crate::web) async fn edit(
     State(app): State<Arc<App>>,
-    Member(visitor): Member,
+    LoggedIn(visitor): LoggedIn,
     Path((workspace, code)): Path<(String, String)>,
-    form: Form,
-) -> Result<Response, Failure> {
-    let place = Place::enter(&app, &visitor, &workspace, "").await?;
+    form: FormData,
+) -> Result<Response, PageError> {
+    let place = WorkspaceView::enter(&app, &visitor, &workspace, "").await?;
     let words = visitor.words();
     let shown = app.show_link(&visitor.caller, &place.workspace, &code).await?;
     let (before, after) = (fields(&shown.link), Fields::read(&form));
@@ -91,7 +97,7 @@ pub(in crate::web) async fn edit(
                     let page = place.link(&code);
                     return Ok(Redirect::to(&format!("{page}?note=saved")).into_response());
                 }
-                Err(error) => Refusal::read(error, words)?,
+                Err(error) => FormErrors::read(error, words)?,
             }
         }
     };
@@ -103,10 +109,10 @@ pub(in crate::web) async fn edit(
 /// `POST /app/w/{workspace}/l/{code}/delete`: back to the list, where it can be undone.
 pub(in crate::web) async fn delete(
     State(app): State<Arc<App>>,
-    Member(visitor): Member,
+    LoggedIn(visitor): LoggedIn,
     Path((workspace, code)): Path<(String, String)>,
-) -> Result<Response, Failure> {
-    let place = Place::enter(&app, &visitor, &workspace, "").await?;
+) -> Result<Response, PageError> {
+    let place = WorkspaceView::enter(&app, &visitor, &workspace, "").await?;
     app.delete_link(&visitor.caller, &place.workspace, &code).await?;
     Ok(Redirect::to(&format!("{}?deleted={code}", place.base)).into_response())
 }
@@ -114,10 +120,10 @@ pub(in crate::web) async fn delete(
 /// `POST /app/w/{workspace}/l/{code}/restore`
 pub(in crate::web) async fn restore(
     State(app): State<Arc<App>>,
-    Member(visitor): Member,
+    LoggedIn(visitor): LoggedIn,
     Path((workspace, code)): Path<(String, String)>,
-) -> Result<Response, Failure> {
-    let place = Place::enter(&app, &visitor, &workspace, "").await?;
+) -> Result<Response, PageError> {
+    let place = WorkspaceView::enter(&app, &visitor, &workspace, "").await?;
     app.restore_link(&visitor.caller, &place.workspace, &code).await?;
     Ok(Redirect::to(&format!("{}?note=restored", place.link(&code))).into_response())
 }

@@ -21,7 +21,7 @@ use crate::web::visitor::Visitor;
 
 /// A workspace, as its pages show it.
 #[derive(Debug)]
-pub(super) struct Place {
+pub(super) struct WorkspaceView {
     pub(super) workspace: WorkspaceId,
     /// What the list is called.
     pub(super) title: String,
@@ -36,7 +36,7 @@ pub(super) struct Place {
     pub(super) may: Rights,
 }
 
-impl Place {
+impl WorkspaceView {
     pub(super) async fn enter(
         app: &App,
         visitor: &Visitor,
