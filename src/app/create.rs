@@ -14,7 +14,7 @@ use crate::app::{App, AppError, MAIN, ShownLink};
 use crate::cache::Moment;
 use crate::clock::Timestamp;
 use crate::code::{Code, WorkspaceId};
-use crate::link::{Link, LinkId, Made, Month, Status, Strategy};
+use crate::link::{Link, LinkFieldChanges, LinkId, Made, Month, Status, Strategy};
 use crate::store::{Error, Inserted, InsertedLink, MonthlyLinkLimit, NewLink, Workspace};
 
 /// Rounds after which a batch that still finds its codes taken is given up: more than any strategy
@@ -30,16 +30,8 @@ pub struct LinkRequest {
     pub custom_code: Option<String>,
     /// How to make the code, if not as the workspace does.
     pub strategy: Option<Strategy>,
-    /// From when on it should be gone.
-    pub expires_at: Option<Timestamp>,
-    /// A name for people.
-    pub title: Option<String>,
-    /// Words to find it by.
-    pub tags: Vec<String>,
-    /// Hits a month; 0: any number.
-    pub hit_limit: Option<i64>,
-    /// 301, 302, 307 or 308.
-    pub redirect_status: Option<u16>,
+    /// What to set on it.
+    pub fields: LinkFieldChanges,
 }
 
 /// A link that was asked for.

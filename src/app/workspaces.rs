@@ -4,7 +4,7 @@ use crate::account::{Act, Caller, Reach, Role, Scope, access};
 use crate::app::list::page_size;
 use crate::app::{App, AppError, Change, ChangeDetail, FieldError, Missing};
 use crate::code::WorkspaceId;
-use crate::link::{Strategy, limits};
+use crate::link::{Strategy, fields};
 use crate::store::{Subject, Workspace};
 
 /// The workspace of everybody, whose links are made without naming one.
@@ -316,7 +316,7 @@ fn apply(workspace: &mut Workspace, patch: &WorkspacePatch) -> Result<(), AppErr
     }
     if let Change::To(limit) = patch.hit_limit {
         workspace.hit_limit = limit
-            .map(limits::hit_limit)
+            .map(fields::hit_limit)
             .transpose()
             .map_err(|error| FieldError::new("hit_limit", error.code(), error))?;
     }

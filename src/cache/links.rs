@@ -20,7 +20,7 @@ use crate::cache::{Blocked, Near};
 use crate::clock::{Clock, Timestamp};
 use crate::code::canonicalise;
 use crate::link::location::location;
-use crate::link::{Fate, Reason};
+use crate::link::{AddressKey, Fate, Reason};
 use crate::record::{Entry, Face, Recorder};
 use crate::store::{Error, Store};
 
@@ -172,9 +172,12 @@ impl LinkCache {
     }
 
     async fn read(&self, key: &str) -> Result<Option<Entry>, Error> {
+        let Some(address) = AddressKey::parse(key) else { return Ok(None) };
         loop {
             let round = self.recorder.round();
-            let Some(place) = self.store.find_redirect_row(key).await? else { return Ok(None) };
+            let Some(place) = self.store.find_redirect_row(&address).await? else {
+                return Ok(None);
+            };
             if place.life.purged_at.is_some() {
                 return Ok(None);
             }

@@ -1,13 +1,16 @@
 //! What a link is, whose it is and how it lives. Pure: no I/O, no SQL, no HTTP types; time comes in as a
 //! parameter.
 
+pub mod address_key;
 pub mod blocklist;
+pub mod change;
 pub mod decision;
+pub mod field_text;
+pub mod fields;
 pub mod hour;
 pub mod id;
 pub mod idn;
 pub mod latency;
-pub mod limits;
 pub mod location;
 pub mod month;
 pub mod own;
@@ -18,8 +21,11 @@ pub mod tally;
 pub mod target;
 pub mod withheld;
 
+pub use address_key::AddressKey;
 pub use blocklist::Blocklist;
+pub use change::Change;
 pub use decision::{Decision, Fate};
+pub use fields::{LinkFieldChanges, LinkFields};
 pub use hour::Hour;
 pub use id::LinkId;
 pub use latency::Latency;

@@ -7,10 +7,10 @@ use axum::response::{IntoResponse, Redirect, Response};
 
 use crate::account::{Caller, KeyId, Scope};
 use crate::app::{ApiKey, App, AppError, KeyRequest, Missing};
+use crate::link::field_text::read_time;
 use crate::web::failure::{Failure, Refusal};
 use crate::web::form::Form;
 use crate::web::home::own_path;
-use crate::web::links::read_time;
 use crate::web::page;
 use crate::web::visitor::Member;
 use crate::web::words::Words;
@@ -78,7 +78,7 @@ impl Keys {
         workspace: Option<&str>,
     ) -> Result<Self, Failure> {
         let made = match read_time(form.text("expires_at")) {
-            Err(()) => Err(words.trouble.time_invalid.to_owned()),
+            Err(_) => Err(words.trouble.time_invalid.to_owned()),
             Ok(expires_at) => {
                 let request = KeyRequest {
                     name: form.text("name").trim().to_owned(),

@@ -5,11 +5,13 @@ use std::sync::Arc;
 use axum::extract::{Path, State};
 use axum::response::{IntoResponse, Redirect, Response};
 
-use crate::app::{App, AppError, Change, LinkPatch};
+use crate::app::{App, AppError, LinkPatch};
+use crate::link::field_text::read_tags;
+use crate::link::{Change, LinkFieldChanges};
 use crate::web::failure::Failure;
 use crate::web::form::Form;
 use crate::web::home::own_path;
-use crate::web::links::{Place, read_tags};
+use crate::web::links::Place;
 use crate::web::visitor::{Member, Visitor};
 
 /// Most links of one call: as many as a page can hold.
@@ -51,12 +53,14 @@ async fn act(
         "delete" => app.delete_link(caller, workspace, code).await,
         "restore" => app.restore_link(caller, workspace, code).await.map(|_| ()),
         "tag" | "untag" => {
-            let mut now = app.show_link(caller, workspace, code).await?.link.tags;
+            let mut now = app.show_link(caller, workspace, code).await?.link.fields.tags;
             now.retain(|tag| !tags.contains(tag));
             if action == "tag" {
                 now.extend_from_slice(tags);
             }
-            let patch = LinkPatch { tags: Change::To(Some(now)), ..LinkPatch::default() };
+            let tags = Change::To(Some(now));
+            let fields = LinkFieldChanges { tags, ..LinkFieldChanges::default() };
+            let patch = LinkPatch { fields, ..LinkPatch::default() };
             app.edit_link(caller, workspace, code, &patch).await.map(|_| ())
         }
         _ => Ok(()),
