@@ -7,6 +7,7 @@ use thiserror::Error;
 use crate::account::Refused;
 use crate::clock::Timestamp;
 use crate::limits::Limit;
+use crate::link::fields::RefusedField;
 use crate::store;
 
 /// A refusal or a failure.
@@ -236,6 +237,12 @@ pub struct FieldError {
 impl FieldError {
     pub(crate) fn new(field: &'static str, code: &'static str, detail: impl Display) -> Self {
         Self { field, code, detail: detail.to_string() }
+    }
+}
+
+impl From<RefusedField> for FieldError {
+    fn from(refused: RefusedField) -> Self {
+        Self::new(refused.field, refused.error.code(), refused.error)
     }
 }
 

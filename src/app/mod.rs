@@ -12,9 +12,9 @@ mod invalidation;
 mod limits;
 mod links;
 mod page;
-mod patch;
 mod workspaces;
 
+pub use crate::link::Change;
 pub use accounts::keys::KeyRequest;
 pub use accounts::login::{Person, Registration, Session};
 pub use accounts::passwords::{COST, Passwords, QUEUE};
@@ -35,7 +35,6 @@ pub use links::list::{Find, FoundLinks, LinkFilter};
 pub use links::qr::{Format, Picture};
 pub use links::show::ShownLink;
 pub use page::Page;
-pub use patch::Change;
 pub use workspaces::{MAIN, Rights, ShownWorkspace, WorkspacePatch};
 
 use std::sync::Arc;

@@ -6,7 +6,6 @@
 
 mod answer;
 mod date;
-mod address_key;
 mod pages;
 pub mod visitor_kind;
 mod withheld_pages;
@@ -25,10 +24,9 @@ use crate::code::{Reserved, path};
 use crate::language::Language;
 use crate::limits::Limits;
 use crate::limits::throttle::Throttle;
-use crate::link::{Decision, Month};
+use crate::link::{AddressKey, Decision, Month};
 use crate::quota::{HitOutcome, Reservation, SharedQuota};
 
-use address_key::AddressKey;
 use answer::Refusal;
 pub use date::Date;
 pub use visitor_kind::Visitors;

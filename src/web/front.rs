@@ -93,8 +93,8 @@ fn made(created: Created) -> Result<CreatedLink, AppError> {
         qr: format!("data:image/svg+xml;base64,{}", STANDARD.encode(picture)),
         short_url: shown.short_url,
         target: link.target,
-        expires_at: link.expires_at.map(Timestamp::to_rfc3339).unwrap_or_default(),
-        expires: link.expires_at.map(page::time).unwrap_or_default(),
+        expires_at: link.fields.expires_at.map(Timestamp::to_rfc3339).unwrap_or_default(),
+        expires: link.fields.expires_at.map(page::time).unwrap_or_default(),
         claim_token: created.claim_token,
     })
 }

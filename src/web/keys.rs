@@ -5,10 +5,10 @@ use http::StatusCode;
 
 use crate::account::{Caller, KeyId, Scope};
 use crate::app::{ApiKey, App, AppError, KeyRequest, Resource};
+use crate::link::field_text::read_time;
 use crate::web::errors::{FormErrors, PageError};
 use crate::web::form::FormData;
 use crate::web::i18n::Words;
-use crate::web::links::read_time;
 use crate::web::page;
 use crate::web::site::own_path;
 use crate::web::visitor::PageCall;
@@ -76,7 +76,7 @@ impl Keys {
         workspace: Option<&str>,
     ) -> Result<Self, PageError> {
         let made = match read_time(form.text("expires_at")) {
-            Err(()) => Err(words.trouble.time_invalid.to_owned()),
+            Err(_) => Err(words.trouble.time_invalid.to_owned()),
             Ok(expires_at) => {
                 let request = KeyRequest {
                     name: form.text("name").trim().to_owned(),

@@ -85,7 +85,7 @@ fn preview(shown: &ShownLink, headers: &HeaderMap) -> Response {
         short_url: &shown.short_url,
         target: shown.visible_target(),
         is_lookalike: shown.is_lookalike,
-        title: shown.link.title.as_deref(),
+        title: shown.link.fields.title.as_deref(),
         created: page::time(shown.link.created_at),
         created_at: shown.link.created_at.to_rfc3339(),
         report: {

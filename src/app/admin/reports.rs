@@ -5,7 +5,7 @@ use crate::app::{Action, App, AppError, AuditDetail, FieldError, Resource, Shown
 use crate::clock::Timestamp;
 use crate::code::path::{self, PathTarget};
 use crate::code::{WorkspaceId, canonicalise};
-use crate::link::LinkId;
+use crate::link::{AddressKey, LinkId};
 use crate::store::{NewReport, Report, ReportBounds, Subject};
 
 use crate::app::links::disable::read_reason;
@@ -72,6 +72,7 @@ impl App {
             AppError::from(FieldError::new("address", "report-unknown", detail))
         };
         let key = self.key_of(&request.address).ok_or_else(unknown)?;
+        let key = AddressKey::parse(&key).ok_or_else(unknown)?;
         let place = self.parts.store.find_redirect_row(&key).await?;
         let place = place.filter(|place| place.life.deleted_at.is_none());
         let place = place.filter(|place| place.life.purged_at.is_none()).ok_or_else(unknown)?;

@@ -4,7 +4,7 @@ use crate::account::{Act, Caller, access};
 use crate::app::links::short_url::short_url;
 use crate::app::{App, AppError, Resource};
 use crate::code::{Canonical, Code, WorkspaceId, canonicalise};
-use crate::link::{Link, LinkId, Reason, Status, idn};
+use crate::link::{AddressKey, Link, LinkId, Reason, Status, idn};
 use crate::store::Workspace;
 
 /// A link and what follows from it at this moment.
@@ -90,7 +90,8 @@ impl App {
     /// The link behind a short address, if it can be followed: for the preview.
     pub async fn preview(&self, key: &str) -> Result<ShownLink, AppError> {
         let missing = || AppError::NotFound(Resource::Link);
-        let place = self.parts.store.find_redirect_row(key).await?.ok_or_else(missing)?;
+        let key = AddressKey::parse(key).ok_or_else(missing)?;
+        let place = self.parts.store.find_redirect_row(&key).await?.ok_or_else(missing)?;
         let workspace = WorkspaceId::parse(&place.workspace).ok_or_else(missing)?;
         let workspace = self.workspace(&workspace).await?;
         let shown = self.look_again(&workspace, &place.code).await?;
@@ -120,7 +121,7 @@ impl App {
         let now = self.parts.clock.now();
         let default_limit = i64::try_from(self.parts.policy.hit_limit).unwrap_or(i64::MAX);
         let show = |link: Link| {
-            let limit = link.hit_limit.or(workspace.hit_limit).unwrap_or(default_limit);
+            let limit = link.fields.hit_limit.or(workspace.hit_limit).unwrap_or(default_limit);
             let withheld = self.withheld(&link);
             let status = link.status(self.parts.clock.latest(now))?;
             let is_shut = withheld.is_some() && status != Status::Deleted;

@@ -8,7 +8,7 @@ use crate::account::{Act, Caller, Reach, Role, Scope, access};
 use crate::app::page::{page_size, read_cursor};
 use crate::app::{Action, App, AppError, AuditDetail, Change, FieldError, Page, Resource};
 use crate::code::WorkspaceId;
-use crate::link::{Strategy, limits};
+use crate::link::{Strategy, fields};
 use crate::store::{Subject, Workspace};
 
 /// The workspace of everybody, whose links are made without naming one.
@@ -304,7 +304,7 @@ fn apply(workspace: &mut Workspace, patch: &WorkspacePatch) -> Result<(), AppErr
     }
     if let Change::To(limit) = patch.hit_limit {
         workspace.hit_limit = limit
-            .map(limits::hit_limit)
+            .map(fields::hit_limit)
             .transpose()
             .map_err(|error| FieldError::new("hit_limit", error.code(), error))?;
     }

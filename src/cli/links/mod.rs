@@ -3,6 +3,7 @@
 mod delete;
 mod disable;
 mod edit;
+pub(super) mod fields;
 mod list;
 mod restore;
 mod show;

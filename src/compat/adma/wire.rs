@@ -83,7 +83,7 @@ impl AdmaLink {
             short_code: link.code.to_string(),
             short_url: shown.short_url,
             created_at: link.created_at.into(),
-            expires_at: link.expires_at.map(Time::from),
+            expires_at: link.fields.expires_at.map(Time::from),
             link_type: if link.is_temporary { "TEMPORARY" } else { "PERMANENT" },
             status: shown.status.as_str(),
             redirect_count: link.redirect_count,

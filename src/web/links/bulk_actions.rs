@@ -2,10 +2,12 @@
 
 use axum::response::{IntoResponse, Redirect, Response};
 
-use crate::app::{App, AppError, Change, LinkPatch};
+use crate::app::{App, AppError, LinkPatch};
+use crate::link::field_text::read_tags;
+use crate::link::{Change, LinkFieldChanges};
 use crate::web::errors::PageError;
 use crate::web::form::FormData;
-use crate::web::links::{WorkspaceView, read_tags};
+use crate::web::links::WorkspaceView;
 use crate::web::site::own_path;
 use crate::web::visitor::{PageCall, Visitor};
 
@@ -46,12 +48,14 @@ async fn act(
         "delete" => app.delete_link(caller, workspace, code).await,
         "restore" => app.restore_link(caller, workspace, code).await.map(|_| ()),
         "tag" | "untag" => {
-            let mut now = app.show_link(caller, workspace, code).await?.link.tags;
+            let mut now = app.show_link(caller, workspace, code).await?.link.fields.tags;
             now.retain(|tag| !tags.contains(tag));
             if action == "tag" {
                 now.extend_from_slice(tags);
             }
-            let patch = LinkPatch { tags: Change::To(Some(now)), ..LinkPatch::default() };
+            let tags = Change::To(Some(now));
+            let fields = LinkFieldChanges { tags, ..LinkFieldChanges::default() };
+            let patch = LinkPatch { fields, ..LinkPatch::default() };
             app.edit_link(caller, workspace, code, &patch).await.map(|_| ())
         }
         _ => Ok(()),

@@ -5,13 +5,13 @@ use std::sync::Arc;
 use axum::extract::{Path, State};
 use axum::response::{IntoResponse, Redirect, Response};
 
-use crate::app::{App, Change, LinkPatch, LinkRequest};
-use crate::link::Link;
+use crate::app::{App, LinkPatch};
 use crate::web::errors::{FormErrors, PageError};
 use crate::web::form::FormData;
-use crate::web::i18n::fill;
-use crate::web::links::create::{Fields, FormPage};
-use crate::web::links::{WorkspaceView, write_time};
+use crate::web::front::with_scheme;
+use crate::web::i18n::{Words, fill};
+use crate::web::links::WorkspaceView;
+use crate::web::links::create::{FormFields, FormPage};
 use crate::web::page::{self, Layout};
 use crate::web::visitor::{LoggedIn, Visitor};
 
@@ -20,7 +20,7 @@ fn form_page(
     visitor: &Visitor,
     place: WorkspaceView,
     code: &str,
-    form: Fields,
+    form: FormFields,
 ) -> FormPage {
     let page = place.link(code);
     FormPage {
@@ -35,35 +35,13 @@ fn form_page(
     }
 }
 
-fn fields(link: &Link) -> Fields {
-    Fields {
-        original_url: link.target.clone(),
-        custom_code: String::new(),
-        strategy: String::new(),
-        title: link.title.clone().unwrap_or_default(),
-        tags: link.tags.join(", "),
-        expires_at: link.expires_at.map(write_time).unwrap_or_default(),
-        hit_limit: link.hit_limit.map(|limit| limit.to_string()).unwrap_or_default(),
-        redirect_status: link.redirect_status.to_string(),
-    }
-}
-
 /// What is different from the link: what was not touched stays exactly as it is.
-fn patch(before: &Fields, after: &Fields, request: LinkRequest) -> LinkPatch {
-    fn change<T>(differs: bool, value: T) -> Change<T> {
-        if differs { Change::To(value) } else { Change::Keep }
-    }
-    LinkPatch {
-        original_url: (before.original_url != after.original_url).then_some(request.original_url),
-        title: change(before.title != after.title, request.title),
-        tags: change(before.tags != after.tags, Some(request.tags)),
-        expires_at: change(before.expires_at != after.expires_at, request.expires_at),
-        hit_limit: change(before.hit_limit != after.hit_limit, request.hit_limit),
-        redirect_status: change(
-            before.redirect_status != after.redirect_status,
-            request.redirect_status,
-        ),
-    }
+fn patch(before: &FormFields, after: &FormFields, words: &Words) -> Result<LinkPatch, FormErrors> {
+    let is_retargeted = before.original_url != after.original_url;
+    Ok(LinkPatch {
+        original_url: is_retargeted.then(|| with_scheme(&after.original_url)),
+        fields: after.changes(before, words)?,
+    })
 }
 
 /// `GET /app/w/{workspace}/l/{code}/edit`
@@ -74,7 +52,7 @@ pub(in crate::web) async fn page(
 ) -> Result<Response, PageError> {
     let place = WorkspaceView::enter(&app, &visitor, &workspace, "").await?;
     let shown = app.show_link(&visitor.caller, &place.workspace, &code).await?;
-    Ok(page::show(&form_page(&app, &visitor, place, &code, fields(&shown.link))))
+    Ok(page::show(&form_page(&app, &visitor, place, &code, FormFields::of(&shown.link))))
 }
 
 /// `POST /app/w/{workspace}/l/{code}/edit`
@@ -87,19 +65,16 @@ pub(in crate::web) async fn edit(
     let place = WorkspaceView::enter(&app, &visitor, &workspace, "").await?;
     let words = visitor.words();
     let shown = app.show_link(&visitor.caller, &place.workspace, &code).await?;
-    let (before, after) = (fields(&shown.link), Fields::read(&form));
-    let refusal = match after.request(words) {
+    let (before, after) = (FormFields::of(&shown.link), FormFields::read(&form));
+    let refusal = match patch(&before, &after, words) {
         Err(refusal) => refusal,
-        Ok(request) => {
-            let patch = patch(&before, &after, request);
-            match app.edit_link(&visitor.caller, &place.workspace, &code, &patch).await {
-                Ok(_) => {
-                    let page = place.link(&code);
-                    return Ok(Redirect::to(&format!("{page}?note=saved")).into_response());
-                }
-                Err(error) => FormErrors::read(error, words)?,
+        Ok(patch) => match app.edit_link(&visitor.caller, &place.workspace, &code, &patch).await {
+            Ok(_) => {
+                let page = place.link(&code);
+                return Ok(Redirect::to(&format!("{page}?note=saved")).into_response());
             }
-        }
+            Err(error) => FormErrors::read(error, words)?,
+        },
     };
     let status = refusal.status;
     let page = form_page(&app, &visitor, place, &code, after);

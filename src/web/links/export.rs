@@ -142,16 +142,16 @@ fn csv_part(links: &[ShownLink], is_first: bool) -> String {
             shown.short_url.clone(),
             link.code.to_string(),
             link.target.clone(),
-            link.title.clone().unwrap_or_default(),
-            link.tags.join(", "),
+            link.fields.title.clone().unwrap_or_default(),
+            link.fields.tags.join(", "),
             shown.status.as_str().to_owned(),
             link.strategy.to_string(),
             link.created_at.to_rfc3339(),
-            link.expires_at.map(Timestamp::to_rfc3339).unwrap_or_default(),
+            link.fields.expires_at.map(Timestamp::to_rfc3339).unwrap_or_default(),
             link.redirect_count.to_string(),
             shown.hits_this_month.to_string(),
             shown.hit_limit.to_string(),
-            link.redirect_status.to_string(),
+            link.fields.redirect_status.to_string(),
         ];
         text.push_str(&cells.map(|text| cell(&text)).join(","));
         text.push_str("\r\n");
@@ -190,15 +190,15 @@ fn json_part(links: &[ShownLink], is_first: bool, is_last: bool) -> String {
             original_url: &link.target,
             strategy: link.strategy.as_str(),
             status: shown.status.as_str(),
-            title: link.title.as_deref(),
-            tags: &link.tags,
+            title: link.fields.title.as_deref(),
+            tags: &link.fields.tags,
             created_at: link.created_at.to_rfc3339(),
             updated_at: link.updated_at.to_rfc3339(),
-            expires_at: link.expires_at.map(Timestamp::to_rfc3339),
+            expires_at: link.fields.expires_at.map(Timestamp::to_rfc3339),
             redirect_count: link.redirect_count,
             hits_this_month: shown.hits_this_month,
             hit_limit: shown.hit_limit,
-            redirect_status: link.redirect_status,
+            redirect_status: link.fields.redirect_status,
         };
         let json = serde_json::to_string(&exported).unwrap_or_default();
         text.push_str(if is_first && at == 0 { "[\n" } else { ",\n" });
