@@ -94,11 +94,11 @@ fn is_served(stream: &mut TcpStream) -> bool {
 async fn a_server_without_descriptors_keeps_those_it_serves_and_recovers() {
     let program = TestServer::builder()
         .default_timeouts()
+        .setting("KURZ_THREADS", "1")
+        .setting("KURZ_POOL_SIZE", "2")
+        .setting("KURZ_HEADER_TIMEOUT", "10m")
+        .setting("KURZ_IDLE_TIMEOUT", "10m")
         .process()
-        .env("KURZ_THREADS", "1")
-        .env("KURZ_POOL_SIZE", "2")
-        .env("KURZ_HEADER_TIMEOUT", "10m")
-        .env("KURZ_IDLE_TIMEOUT", "10m")
         .through(&["prlimit", "--nofile=64:64"]);
     let server = block_in_place(|| program.start());
     let http = Http::new(server.base_url());

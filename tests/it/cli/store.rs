@@ -167,7 +167,7 @@ async fn copy_moves_a_store_to_postgresql_and_back_and_both_can_be_served() {
     let server = last.start();
     Http::new(server.base_url()).get("/code-7").await.expect(302);
     drop(server);
-    let on_postgres = TestServer::builder().process().env("KURZ_STORE", database.url()).start();
+    let on_postgres = TestServer::builder().setting("KURZ_STORE", database.url()).process().start();
     Http::new(on_postgres.base_url()).get("/code-7").await.expect(302);
 
     let said = fails(on("sqlite://unused.db", &["copy", "--from", &from, "--to", &to]), 1);

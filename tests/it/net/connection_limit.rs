@@ -30,12 +30,7 @@ fn ask(stream: &mut TcpStream, path: &str, more: &str) -> Option<u16> {
 // threats: D3, G5
 #[tokio::test]
 async fn with_its_defaults_kurz_counts_by_the_connections_address_alone() {
-    let process = TestServer::builder()
-        .accounts()
-        .default_timeouts()
-        .process()
-        .env("KURZ_LIMITS", "on")
-        .start();
+    let process = TestServer::builder().accounts().limits().default_timeouts().process().start();
     let address: SocketAddr = process.base_url().strip_prefix("http://").unwrap().parse().unwrap();
     // Whatever it says of itself, it is one address.
     let mut scanner = connect(address, [127, 0, 0, 66]);

@@ -1,4 +1,4 @@
-//! The monthly hit limit under storms: round after round, exactly as many visitors are served as the
+//! The monthly hit limit under load: round after round, exactly as many visitors are served as the
 //! limit says, also where a month ends in the middle of it, or the server is asked to. `cargo bench
 //! --bench endurance` goes more rounds.
 

@@ -64,7 +64,7 @@ async fn t_roll_instances_are_replaced_under_load_and_no_request_fails_and_no_cl
     }));
     let replacing = async {
         for round in 0..3 * ROUNDS {
-            // The blocking waits of the harness must not hold up the visitors.
+            // The blocking waits for processes must not hold up the visitors.
             tokio::task::block_in_place(|| {
                 instances.terminate(round % 3);
                 instances.start_one(round % 3);

@@ -117,20 +117,20 @@ impl Cluster {
             ports.push(free_port());
             let mut program = TestServer::builder()
                 .default_timeouts()
-                .process()
-                .env("KURZ_LISTEN", &format!("127.0.0.1:{}", ports[at]))
-                .env("KURZ_PUBLIC_URL", "http://localhost")
-                .env(
+                .setting("KURZ_LISTEN", &format!("127.0.0.1:{}", ports[at]))
+                .setting("KURZ_PUBLIC_URL", "http://localhost")
+                .setting(
                     "KURZ_STORE",
                     &format!("postgres://postgres@127.0.0.1:{}/postgres", to_postgres[at].port()),
                 )
-                .env("KURZ_REDIS", &format!("redis://127.0.0.1:{}", to_redis[at].port()))
-                .env("KURZ_THREADS", "1")
-                .env("KURZ_POOL_SIZE", "6")
-                .env("KURZ_STATEMENT_TIMEOUT", "2s")
+                .setting("KURZ_REDIS", &format!("redis://127.0.0.1:{}", to_redis[at].port()))
+                .setting("KURZ_THREADS", "1")
+                .setting("KURZ_POOL_SIZE", "6")
+                .setting("KURZ_STATEMENT_TIMEOUT", "2s")
                 // A link whose hits nobody counts needs no Redis; one link has a limit of its own.
-                .env("KURZ_HIT_LIMIT", "0")
-                .env("KURZ_IDLE_TIMEOUT", "10m");
+                .setting("KURZ_HIT_LIMIT", "0")
+                .setting("KURZ_IDLE_TIMEOUT", "10m")
+                .process();
             if let Some(skew) = at.checked_sub(1).map(|at| plan.skew[at]) {
                 program = clock::shifted(program, skew);
             }

@@ -68,10 +68,10 @@ impl fmt::Display for Figures {
 pub fn program(folder: &Path) -> Program {
     TestServer::builder()
         .default_timeouts()
+        .setting("KURZ_STORE", &format!("sqlite://{}", folder.join("kurz.db").display()))
+        .setting("KURZ_IDLE_TIMEOUT", "10m")
+        .setting("KURZ_LOG", "error")
         .process()
-        .env("KURZ_STORE", &format!("sqlite://{}", folder.join("kurz.db").display()))
-        .env("KURZ_IDLE_TIMEOUT", "10m")
-        .env("KURZ_LOG", "error")
 }
 
 /// Kill and look, as often as the plan says. Panics with what was broken, and the seed.
