@@ -1,4 +1,4 @@
-//! T-FSYNC, F2: in which order the server writes, syncs and answers, as the kernel sees it. Every link that
+//! In which order the server writes, syncs and answers, as the kernel sees it. Every link that
 //! was acknowledged was in the write-ahead log before, and the log was synced in between.
 
 use std::path::Path;

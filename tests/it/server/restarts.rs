@@ -47,7 +47,7 @@ async fn follow(
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn t_roll_instances_are_replaced_under_load_and_no_request_fails_and_no_click_is_lost() {
+async fn instances_are_replaced_under_load_and_no_request_fails_and_no_click_is_lost() {
     let redis = Redis::start();
     let mut instances = TestServer::builder().redis(&redis.url()).start_instances(3);
     let paths = [instances.limited(0).await, instances.limited(10_000_000).await];

@@ -236,7 +236,7 @@ async fn the_same_operations_give_the_same_answers_on_both_databases() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_storm_of_everything_at_once_leaves_both_databases_sound() {
+async fn everything_at_once_leaves_both_databases_sound() {
     for kind in [Kind::Sqlite, Kind::Postgres] {
         let kurz = TestServer::builder().database(kind).start().await;
         let http = kurz.http();

@@ -1,4 +1,4 @@
-//! F7, T-BACKUP: a backup that is made under load, and restored as its help says. It holds every link that
+//! A backup that is made under load, and restored as its help says. It holds every link that
 //! was acknowledged before it began and not changed since, and the restored store is the backup, row
 //! by row.
 

@@ -1,4 +1,4 @@
-//! F5, T-CORRUPT: a store that was damaged while nobody served it: a byte turned over, the end cut off, the
+//! A store that was damaged while nobody served it: a byte turned over, the end cut off, the
 //! write-ahead log gone. It is noticed, or it does no harm; no visitor is ever sent elsewhere.
 
 use std::fmt;

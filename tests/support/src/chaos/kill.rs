@@ -1,5 +1,6 @@
-//! F1, T-KILL: `kill -9` at random moments under 64 clients that create, edit and delete. After each
-//! kill kurz starts on what is left, and every link that was touched is looked at; at the end every one once more.
+//! `kill -9` at random moments under 64 clients that create, edit and delete. After each
+//! kill kurz starts on what is left, and every link that was touched is looked at; at the end
+//! every one once more.
 
 use std::fmt;
 use std::path::Path;

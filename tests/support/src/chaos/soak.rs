@@ -1,4 +1,4 @@
-//! T-SOAK: a server under a steady mix of redirects, misses and creations for a long time, among thousands
+//! A server under a steady mix of redirects, misses and creations for a long time, among thousands
 //! of connections that rest. Nothing fails, and neither memory nor descriptors grow.
 //!
 //! The connections come from 64 addresses, so that the bound on connections from one stays on.

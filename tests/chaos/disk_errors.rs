@@ -1,4 +1,4 @@
-//! F4, T-EIO: the disk refuses to sync what was written. Nothing is acknowledged then, the server says
+//! The disk refuses to sync what was written. Nothing is acknowledged then, the server says
 //! that it is not ready, redirects go on, and when the disk obeys again so does everything else.
 //!
 //! strace stands between the server and the kernel, and lets its calls fail.

@@ -1,5 +1,5 @@
-//! What a server does when the system gives it less than it asks for: F8, a write-ahead log that cannot
-//! be moved because somebody reads without an end; F9, no descriptor left for another connection.
+//! What a server does when the system gives it less than it asks for: a write-ahead log that cannot
+//! be moved because somebody reads without an end, or no descriptor left for another connection.
 
 use std::fs;
 use std::io::{Read, Write};

@@ -1,4 +1,4 @@
-//! F3, T-FULL: the disk that holds the store is full. Nothing is acknowledged that is not stored,
+//! The disk that holds the store is full. Nothing is acknowledged that is not stored,
 //! redirects go on and are counted, and when there is room again all is as before, by itself.
 //!
 //! The disk is a small one in memory that only this server sees: it goes away with it.
