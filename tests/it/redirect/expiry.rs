@@ -32,7 +32,7 @@ fn start(kind: Kind) -> Process {
 
 async fn a_link_goes_from_302_to_410_to_404_unless_it_is_claimed(kind: Kind) {
     let kurz = start(kind);
-    let http = Http::new(kurz.base_url());
+    let http = kurz.http();
     let (owner, thief) = (register(&http, "owner").await, register(&http, "thief").await);
     let mut visitors = Vec::new();
     let mut claimed = Vec::new();

@@ -10,7 +10,6 @@ use futures_util::future::{join, join_all};
 use kurz::clock::Stopwatch;
 
 use super::creators::{Creator, Notes, look};
-use crate::http::Http;
 use crate::process::{Process, Program};
 use crate::rng::Rng;
 use crate::server::TestServer;
@@ -83,7 +82,7 @@ pub async fn run(plan: Plan, folder: &Path, told: impl Fn(u64, Duration)) -> Fig
     let mut restarts = Vec::new();
     let mut process = start(&program);
     for kill in 0..plan.kills {
-        let http = Http::new(process.base_url());
+        let http = process.http();
         let wait = Duration::from_millis(rng.between(plan.after_ms.0, plan.after_ms.1));
         let clients = (0..CLIENTS).map(|client| {
             let rng = rng.fork(kill * CLIENTS + client);
@@ -98,7 +97,7 @@ pub async fn run(plan: Plan, folder: &Path, told: impl Fn(u64, Duration)) -> Fig
 
         let watch = Stopwatch::start();
         process = start(&program);
-        let http = Http::new(process.base_url());
+        let http = process.http();
         http.get("/w/red/nobody-made-this").await.expect(404);
         let took = watch.elapsed();
         restarts.push(took);
@@ -106,7 +105,7 @@ pub async fn run(plan: Plan, folder: &Path, told: impl Fn(u64, Duration)) -> Fig
         notes.write(|history| history.expect_sound("kill", plan.seed));
         told(kill + 1, took);
     }
-    let http = Http::new(process.base_url());
+    let http = process.http();
     let mut keys = notes.write(|history| history.keys());
     while keys.len() > LAST_LOOK {
         keys.swap_remove(rng.index(keys.len()));
