@@ -205,7 +205,7 @@ async fn an_interrupted_copy_cannot_be_served_and_goes_on_when_it_is_started_aga
         let count = to.count_links().await.unwrap();
         assert!((8_000..=9_000).contains(&count), "{count} links were copied");
 
-        let serve = TestServer::builder().process().env("KURZ_STORE", &target.url()).run("");
+        let serve = TestServer::builder().setting("KURZ_STORE", &target.url()).process().run("");
         let said = String::from_utf8(serve.stderr).unwrap();
         assert_eq!(serve.status.code(), Some(1), "{said}");
         assert!(said.contains("unfinished copy"), "{said}");
