@@ -149,7 +149,7 @@ fn concerns() -> Vec<(&'static str, Vec<Setting>)> {
         ("Redis", RedisConfig::settings()),
         ("Codes", Codes::settings()),
         ("Links", Links::settings()),
-        ("Lives of links", Lives::settings()),
+        ("Expiry and cleanup", Lives::settings()),
         ("Cache", Cache::settings()),
         ("Log", Log::settings()),
         ("Access", Access::settings()),
