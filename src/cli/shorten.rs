@@ -16,36 +16,36 @@ Examples:
   kurz shorten https://example.com/trial --expires-at 2026-12-31T23:59:59Z --tag ads --tag q4
   KURZ_URL=https://kurz.example KURZ_API_KEY=kurz_… kurz shorten https://example.com --json
 
-KURZ_URL names the server (http://127.0.0.1:8080 if it is not set), KURZ_API_KEY the key to show.";
+KURZ_URL names the server (http://127.0.0.1:8080 if it is not set), KURZ_API_KEY the API key.";
 
-/// Make a short link and print it
+/// Create a short link and print it
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct Args {
-    /// Where the link should lead, with http:// or https://
+    /// The target, with http:// or https://
     url: String,
     /// The workspace [default: main]
     #[arg(long, value_name = "W", allow_hyphen_values = true, value_parser = workspace)]
     workspace: Option<WorkspaceId>,
-    /// A code of your choice: 3 to 64 letters, digits, dashes and underscores
+    /// A custom code: 3 to 64 letters, digits, dashes and underscores
     #[arg(long, value_name = "C", allow_hyphen_values = true)]
     code: Option<String>,
-    /// A name for people
+    /// A title
     #[arg(long, value_name = "T")]
     title: Option<String>,
-    /// A word to find it by; may be given several times
+    /// A tag; may be given several times
     #[arg(long = "tag", value_name = "T")]
     tags: Vec<String>,
-    /// How to make the code, if not as the workspace does
+    /// Type of code [default: the workspace's strategy]
     #[arg(long, value_name = "S", value_parser = strategies(), conflicts_with = "code")]
     strategy: Option<String>,
-    /// From when on it answers 410, like 2026-12-31T23:59:59Z
+    /// When it expires, such as 2026-12-31T23:59:59Z
     #[arg(long, value_name = "TIME", value_parser = time)]
     expires_at: Option<String>,
-    /// How often it may be followed in a month; 0: any number of times
+    /// Maximum number of hits per month; 0: no limit
     #[arg(long, value_name = "N")]
     hit_limit: Option<u32>,
-    /// How it redirects: 301, 302, 307 or 308 [default: 302]
+    /// Redirect status: 301, 302, 307 or 308 [default: 302]
     #[arg(long, value_name = "STATUS")]
     redirect_status: Option<u16>,
     /// Print the whole link as JSON

@@ -22,9 +22,9 @@ Examples:
   kurz workspace host add acme go.acme.example
   kurz workspace list
 
-KURZ_URL names the server (http://127.0.0.1:8080 if it is not set), KURZ_API_KEY the key to show.";
+KURZ_URL names the server (http://127.0.0.1:8080 if it is not set), KURZ_API_KEY the API key.";
 
-/// Make, show, change and delete workspaces and their hosts
+/// Create, show, edit and delete workspaces and their hosts
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct Args {

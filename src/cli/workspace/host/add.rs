@@ -13,9 +13,9 @@ const EXAMPLES: &str = "\
 Example:
   kurz workspace host add acme go.acme.example
 
-Point the host's DNS at the server; links of the workspace then answer at https://HOST/CODE.";
+Point the host's DNS at the server; links of the workspace then work at https://HOST/CODE.";
 
-/// Give a host to a workspace; its links answer there from then on
+/// Add a host to a workspace; its links then work there too
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct Args {

@@ -18,7 +18,7 @@ Example:
 pub(super) struct Args {
     #[command(flatten)]
     workspace: WhichWorkspace,
-    /// Print a JSON object a line instead of a table
+    /// Print one JSON object per line instead of a table
     #[arg(long)]
     json: bool,
 }

@@ -11,7 +11,7 @@ const EXAMPLES: &str = "\
 Example:
   kurz workspace host remove acme go.acme.example";
 
-/// Take a host from a workspace; its links go on at their other addresses
+/// Remove a host from a workspace; its links keep their other addresses
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct Args {
