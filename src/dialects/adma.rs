@@ -117,7 +117,7 @@ impl AdmaLink {
     }
 }
 
-/// Links to be made one's own, or made anew.
+/// Links to claim, and URLs to create links for.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct AdmaSync {
@@ -161,11 +161,11 @@ pub(super) struct AdmaStats {
     avg_latency_ms: f64,
 }
 
-/// Make an account and sign in.
+/// Create an account and sign in.
 #[utoipa::path(post, path = "/auth/register", tag = "adma", operation_id = "adma_register",
     security(()), request_body = AdmaRegister,
     responses(
-        (status = 201, description = "The account was made.", body = AdmaSession),
+        (status = 201, description = "The account was created.", body = AdmaSession),
         (status = 409, description = "The address has an account.", body = Problem,
             content_type = "application/problem+json"),
         Problems,
@@ -193,10 +193,10 @@ pub(super) async fn login(
     Ok(axum::Json(app.log_in(&body.email, &body.password, client).await?.into()))
 }
 
-/// Make a link without an account, whoever asks.
+/// Create a link without an account, whoever asks.
 #[utoipa::path(post, path = "/api/urls/public", tag = "adma", operation_id = "adma_create_public",
     security(()), request_body = AdmaNewLink,
-    responses((status = 201, description = "The link was made.", body = AdmaLink), Problems))]
+    responses((status = 201, description = "The link was created.", body = AdmaLink), Problems))]
 pub(super) async fn create_public(
     State(app): State<Arc<App>>,
     Client(client): Client,
@@ -205,10 +205,10 @@ pub(super) async fn create_public(
     make(&app, &Caller::ANONYMOUS.at(client), body).await
 }
 
-/// Make a link of one's own.
+/// Create a link.
 #[utoipa::path(post, path = "/api/urls", tag = "adma", operation_id = "adma_create",
     request_body = AdmaNewLink,
-    responses((status = 201, description = "The link was made.", body = AdmaLink), Problems))]
+    responses((status = 201, description = "The link was created.", body = AdmaLink), Problems))]
 pub(super) async fn create(
     State(app): State<Arc<App>>,
     Identified(caller): Identified,
@@ -220,7 +220,7 @@ pub(super) async fn create(
     make(&app, &caller, body).await
 }
 
-/// List one's own links: the newest 1,000.
+/// List your own links: the newest 1,000.
 #[utoipa::path(get, path = "/api/urls", tag = "adma", operation_id = "adma_list",
     responses((status = 200, description = "The links, newest first.", body = Vec<AdmaLink>),
         Problems))]
@@ -231,7 +231,7 @@ pub(super) async fn list(
     own_links(&app, &caller).await
 }
 
-/// Delete one of one's own links.
+/// Delete one of your own links.
 #[utoipa::path(delete, path = "/api/urls/{id}", tag = "adma", operation_id = "adma_delete",
     params(("id" = i64, Path, description = "The link's number.")),
     responses((status = 204, description = "Deleted."), Problems))]
@@ -248,7 +248,7 @@ pub(super) async fn delete(
     Ok(StatusCode::NO_CONTENT)
 }
 
-/// Claim links by their tokens, and make new ones for bare URLs. The answer is one's own list.
+/// Claim links by their tokens, and create new ones for bare URLs. The answer is your own list.
 #[utoipa::path(post, path = "/api/urls/sync", tag = "adma", operation_id = "adma_sync",
     request_body = AdmaSync,
     responses((status = 200, description = "One's own links, newest first.",

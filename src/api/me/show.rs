@@ -9,7 +9,7 @@ use crate::api::identity::Identified;
 use crate::app::App;
 use crate::problem::{Problem, Problems};
 
-/// Look at one's own account.
+/// Show your own account.
 #[utoipa::path(get, path = "/api/v1/me", tag = "account", operation_id = "show_me",
     responses((status = 200, description = "The account.", body = UserBody), Problems))]
 pub(crate) async fn show(
