@@ -16,7 +16,9 @@ pub const MOST_BYTES: usize = 71;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 pub enum PasswordError {
     /// Too short or too long.
-    #[error("a password has {LEAST_BYTES} to {MOST_BYTES} bytes")]
+    #[error(
+        "a password has {LEAST_BYTES} to {MOST_BYTES} characters; letters outside ASCII count as two to four"
+    )]
     Length,
     /// It holds NUL.
     #[error("a password has no NUL character")]

@@ -13,15 +13,15 @@ Examples:
   kurz backup kurz-2026-07-01.db
   kurz backup /backups/kurz.db --store sqlite:///var/lib/kurz/kurz.db
 
-The server may go on: the copy is the store as of one instant, checked and synced to the disk. A file
-that exists is not overwritten. It holds the secrets of the store: keep it as safe.
+The server may keep running: the copy is consistent, checked and synced to the disk. An
+existing file is not overwritten. It contains the secrets of the store: protect it in the same way.
 
 To restore: stop the server, move the store's file and those beside it that begin with its name
 (-wal, -shm, .lock) away, copy the backup to the store's name, and start the server.
 
 A PostgreSQL store is backed up with pg_dump, or with `kurz copy` into an SQLite file.";
 
-/// Write a copy of the SQLite store to a new file
+/// Back up the SQLite store to a new file
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct Args {

@@ -22,7 +22,7 @@ pub(super) struct Args {
     /// The URL, with http:// or https://.
     #[arg(required_unless_present = "stdin")]
     url: Option<String>,
-    /// Read a JSON string a line from stdin instead.
+    /// Read one JSON string per line from stdin instead.
     #[arg(long, conflicts_with = "url")]
     stdin: bool,
 }

@@ -15,8 +15,8 @@ const EXAMPLES: &str = r#"Examples:
   kurz code https://example.com/page --workspace acme --attempt 1
   echo '{"url":"https://example.com/page","workspace":"acme"}' | kurz code --stdin
 
-With --stdin each line is an object with "url", "workspace" and perhaps "attempt"; other fields are
-passed over. Each line out is {"ok":"code"} or {"error":"code"}."#;
+With --stdin each line is an object with "url", "workspace" and optionally "attempt"; other fields are
+ignored. Each line out is {"ok":"code"} or {"error":"code"}."#;
 
 /// Print the deterministic code of a URL in a workspace, without a server.
 #[derive(Debug, clap::Args)]
@@ -28,10 +28,10 @@ pub(super) struct Args {
     /// The workspace's id: 1 to 64 letters, digits, dashes and underscores.
     #[arg(long, value_name = "W", allow_hyphen_values = true)]
     workspace: Option<String>,
-    /// How many codes before this one were taken by other URLs.
+    /// The number of earlier codes of this URL that are taken.
     #[arg(long, value_name = "N", default_value_t = 0)]
     attempt: u32,
-    /// Read a JSON object a line from stdin instead.
+    /// Read one JSON object per line from stdin instead.
     #[arg(long, conflicts_with_all = ["url", "workspace", "attempt"])]
     stdin: bool,
 }

@@ -23,12 +23,12 @@ Examples:
   kurz copy --from postgres://kurz@db/kurz --to sqlite:///backups/kurz.db
   KURZ_STORE=postgres://kurz:secret@db/kurz kurz copy --from sqlite://kurz.db
 
-An end that is not named is the configured store (KURZ_STORE): so a password need not stand on the
+A side that is not named is the configured store (KURZ_STORE): so a password need not be on the
 command line, where others can see it.
 
-Stop the servers of both stores first. The target must be fresh. Afterwards both are read again and
-compared, row by row; until they are equal the target cannot be served. A copy that was interrupted
-goes on when the same command is given again.";
+Stop the servers of both stores first. The target must be empty. Afterwards both are read again and
+compared, row by row; until they are equal the target cannot be served. To continue a copy that was
+interrupted, run the same command again.";
 
 /// One statement of a copy may take longer than a request may wait: it counts or clears a table.
 const STATEMENT_TIMEOUT: Duration = Duration::from_hours(1);
@@ -43,7 +43,7 @@ pub(super) struct Args {
     /// The store to read [default: the configured store]
     #[arg(long, value_name = "STORE", required_unless_present = "to")]
     from: Option<String>,
-    /// The fresh store to write [default: the configured store]
+    /// The new store to write [default: the configured store]
     #[arg(long, value_name = "STORE")]
     to: Option<String>,
 }
@@ -60,7 +60,7 @@ pub(super) fn run(args: &Args) -> Result<(), CliError> {
     };
     let (from, to) = (end("--from", &args.from)?, end("--to", &args.to)?);
     if same(&from.url, &to.url) {
-        let text = "Both ends of the copy are the same store: name another with --to.";
+        let text = "Source and target are the same store: name another one with --to.";
         return Err(CliError::Refused(text.to_owned()));
     }
     let sums = block_on(copy(&from, &to))?;

@@ -15,17 +15,17 @@ const EXAMPLES: &str = r#"Examples:
   kurz counter-code 123 --salt unit_test_salt --scramble feistel
   echo '{"counter":"123","salt":"unit_test_salt"}' | kurz counter-code --stdin
 
-With --stdin each line is an object with "counter", "salt", and perhaps "mult", "length" and
-"scramble"; the numbers may be decimal text, and other fields are passed over. Each line out is
+With --stdin each line is an object with "counter", "salt", and optionally "mult", "length" and
+"scramble"; the numbers may be decimal text, and other fields are ignored. Each line out is
 {"ok":"code"} or {"error":"code"}.
 
-Other users of this machine can see a salt on the command line: give a real one by --stdin."#;
+Other users of this machine can see a salt on the command line: pass a real one with --stdin."#;
 
-/// Print the code that a counter becomes, without a server.
+/// Print the code of a counter, without a server.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct Args {
-    /// The counter, a whole number from 0.
+    /// The counter: a whole number, 0 or more.
     #[arg(
         value_name = "N",
         required_unless_present = "stdin",
@@ -39,13 +39,13 @@ pub(super) struct Args {
     /// The multiplier: odd and not a multiple of 31.
     #[arg(long, value_name = "M", default_value_t = DEFAULT_MULT, allow_negative_numbers = true)]
     mult: u128,
-    /// How many characters the code has.
+    /// Length of the code in characters.
     #[arg(long, value_name = "L", default_value_t = LENGTH)]
     length: u8,
     /// How the counter is scrambled.
     #[arg(long, value_parser = ["affine", "feistel"], default_value = "affine")]
     scramble: String,
-    /// Read a JSON object a line from stdin instead.
+    /// Read one JSON object per line from stdin instead.
     #[arg(long, conflicts_with_all = ["counter", "salt", "mult", "length", "scramble"])]
     stdin: bool,
 }

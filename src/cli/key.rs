@@ -21,38 +21,38 @@ Examples:
 
 #[derive(Debug, Subcommand)]
 pub(super) enum Command {
-    /// Make a key and print it, this once
+    /// Create a key and print it; it is not shown again
     #[command(
         after_help = "Example:\n  kurz key create ada@example.com --name deploy --scope create"
     )]
     Create {
-        /// Whose key
+        /// The account's email address
         email: String,
-        /// What it is for
+        /// A name for the key
         #[arg(long, default_value = "")]
         name: String,
-        /// What it is good for: read, create, manage [default: all three]
+        /// Scope of the key: read, create, manage; may be given several times [default: all three]
         #[arg(long = "scope", value_name = "SCOPE")]
         scopes: Vec<String>,
-        /// The only workspace it is good for
+        /// Limit the key to this workspace
         #[arg(long)]
         workspace: Option<String>,
-        /// How long it is good, such as 90d [default: until it is revoked]
+        /// When it expires, such as 90d [default: never]
         #[arg(long, value_name = "DURATION")]
         expires: Option<String>,
     },
-    /// List an account's keys: number, beginning, scopes, workspace, end, last use, name
+    /// List an account's keys: number, prefix, scopes, workspace, expiry, last use, name
     #[command(after_help = "Example:\n  kurz key list ada@example.com")]
     List {
-        /// Whose keys
+        /// The account's email address
         email: String,
     },
-    /// Take a key back
+    /// Revoke a key
     #[command(after_help = "Example:\n  kurz key revoke ada@example.com 3")]
     Revoke {
-        /// Whose key
+        /// The account's email address
         email: String,
-        /// Its number
+        /// The key's number
         id: i64,
     },
 }

@@ -13,9 +13,9 @@ Examples:
   kurz migrate
   kurz migrate --store postgres://kurz@db/kurz
 
-Make a backup first: a store that is up to date cannot be served by an older kurz.";
+Make a backup first: an older kurz cannot serve a migrated store.";
 
-/// Bring the store's tables up to date
+/// Migrate the store's tables to this version
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct Args {

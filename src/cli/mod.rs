@@ -65,17 +65,17 @@ enum Command {
     Serve(serve::Args),
     Shorten(shorten::Args),
     Links(links::Args),
-    /// Make, show, change and delete workspaces and their hosts
+    /// Create, show, edit and delete workspaces and their hosts
     #[command(subcommand, after_help = workspace::EXAMPLES)]
     Workspace(workspace::Command),
     Migrate(migrate::Args),
     Backup(backup::Args),
     Copy(copy::Args),
     Doctor(doctor::Args),
-    /// Add, list and change accounts
+    /// Create, list and change accounts
     #[command(after_help = user::EXAMPLES)]
     User(OperatorArgs<user::Command>),
-    /// Make, list and revoke API keys
+    /// Create, list and revoke API keys
     #[command(after_help = key::EXAMPLES)]
     Key(OperatorArgs<key::Command>),
     Canon(canon::Args),

@@ -25,10 +25,10 @@ const MOST_BYTES: u64 = 1 << 10;
 /// Which store.
 #[derive(Debug, clap::Args)]
 pub(super) struct StoreArgs {
-    /// Where accounts are kept [default: kurz.db, an SQLite file]
+    /// The store with the accounts [default: kurz.db, an SQLite file]
     #[arg(long, global = true, value_name = "URL")]
     store: Option<String>,
-    /// The settings' file [default: kurz.toml, if it is there]
+    /// The settings file [default: kurz.toml, if it exists]
     #[arg(long, global = true, value_name = "FILE")]
     config: Option<PathBuf>,
 }
@@ -99,7 +99,7 @@ pub(super) fn ask_password() -> Result<Password, CliError> {
                 .map_err(|error| CliError::reading("the password", &error))
         };
         let first = ask("Password: ")?;
-        if ask("The same again: ")? != first {
+        if ask("Repeat the password: ")? != first {
             return Err(CliError::Refused("the two passwords differ: try again".to_owned()));
         }
         first

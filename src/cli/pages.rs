@@ -17,14 +17,14 @@ const PAGE: u16 = 1000;
 /// How much of a list is shown, and how.
 #[derive(Debug, clap::Args)]
 pub(super) struct Extent {
-    /// How many to show
+    /// Maximum number to show
     #[arg(long, value_name = "N", default_value_t = 50, conflicts_with = "all",
         value_parser = clap::value_parser!(u16).range(1..=i64::from(PAGE)))]
     limit: u16,
-    /// Show every one
+    /// Show all
     #[arg(long)]
     all: bool,
-    /// Print a JSON object a line instead of a table
+    /// Print one JSON object per line instead of a table
     #[arg(long)]
     json: bool,
 }
@@ -58,7 +58,7 @@ impl List<'_> {
             }
             if !extent.all {
                 // For the eyes alone: whoever counts lines counts those of stdout.
-                let _ = writeln!(io::stderr(), "There are more: --all shows every one.");
+                let _ = writeln!(io::stderr(), "There are more: use --all to show all.");
                 return Ok(());
             }
             cursor = next;

@@ -20,17 +20,17 @@ Examples:
 
 Every setting is also KURZ_NAME in the environment and a line in kurz.toml; see docs/CONFIG.md.";
 
-/// Serve links: redirects, the API and its documentation
+/// Run the server: redirects, API and pages
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct Args {
     /// No accounts: every caller may do everything
     #[arg(long)]
     open: bool,
-    /// Where to listen [default: 127.0.0.1:8080]
+    /// Address to listen on [default: 127.0.0.1:8080]
     #[arg(long, value_name = "ADDRESS")]
     listen: Option<String>,
-    /// Where instances count and talk together [default: none]
+    /// Redis for several instances: shared quotas and invalidation [default: none]
     #[arg(long, value_name = "URL")]
     redis: Option<String>,
     #[command(flatten)]
@@ -76,7 +76,7 @@ async fn serve(config: &Config) -> Result<(), CliError> {
     tracing::info!(signal, "stopping: requests in flight may end");
     tokio::select! {
         done = program.shutdown() => done.map_err(|error| {
-            failed(&format!("the last redirect counts could not be written: {error}"))
+            failed(&format!("the last click counts could not be written: {error}"))
         }),
         // Somebody who asks twice means it.
         signal = signals.next() => Err(failed(&format!("stopped at once by a second {signal}"))),
@@ -109,10 +109,10 @@ fn raise_descriptors(connections: usize) {
 fn warn_open(config: &Config) {
     let how = "open mode (--open)";
     if config.net.listen.ip().is_loopback() {
-        tracing::warn!("{how}: everybody on this machine may make, change and delete every link");
+        tracing::warn!("{how}: everybody on this machine may create, edit and delete every link");
     } else {
         tracing::warn!(
-            "{how}: EVERYBODY WHO REACHES {} may make, change and delete every link",
+            "{how}: EVERYBODY WHO REACHES {} may create, edit and delete every link",
             config.net.listen
         );
     }

@@ -8,10 +8,10 @@ use crate::config::{self, Config, Overrides};
 /// The flags of the store and of the settings' file.
 #[derive(Debug, clap::Args)]
 pub(super) struct Settings {
-    /// Where links are kept [default: `sqlite://kurz.db`]
+    /// The store [default: `sqlite://kurz.db`]
     #[arg(long, value_name = "URL")]
     store: Option<String>,
-    /// The settings' file [default: kurz.toml, if it is there]
+    /// The settings file [default: kurz.toml, if it exists]
     #[arg(long, value_name = "FILE")]
     config: Option<PathBuf>,
 }

@@ -17,21 +17,21 @@ Examples:
   kurz shorten https://example.com/trial --expires-at 2026-12-31T23:59:59Z --tag ads --tag q4
   KURZ_URL=https://kurz.example KURZ_API_KEY=kurz_… kurz shorten https://example.com --json
 
-KURZ_URL names the server (http://127.0.0.1:8080 if it is not set), KURZ_API_KEY the key to show.";
+KURZ_URL names the server (http://127.0.0.1:8080 if it is not set), KURZ_API_KEY the API key.";
 
-/// Make a short link and print it
+/// Create a short link and print it
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct Args {
-    /// Where the link should lead, with http:// or https://
+    /// The target, with http:// or https://
     url: String,
     /// The workspace [default: main]
     #[arg(long, value_name = "W", allow_hyphen_values = true, value_parser = workspace)]
     workspace: Option<WorkspaceId>,
-    /// A code of your choice: 3 to 64 letters, digits, dashes and underscores
+    /// A custom code: 3 to 64 letters, digits, dashes and underscores
     #[arg(long, value_name = "C", allow_hyphen_values = true)]
     code: Option<String>,
-    /// How to make the code, if not as the workspace does
+    /// Type of code [default: the workspace's strategy]
     #[arg(long, value_name = "S", value_parser = strategies(), conflicts_with = "code")]
     strategy: Option<String>,
     #[command(flatten)]

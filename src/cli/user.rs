@@ -17,61 +17,61 @@ Examples:
   kurz user add ada@example.com --admin        asks for the password
   echo \"$PASSWORD\" | kurz user add bob@example.com --name Bob
   kurz user invite eve@example.com             for servers with KURZ_SIGNUP=invite
-  kurz user passwd ada@example.com             ends all of her sign-ins
+  kurz user passwd ada@example.com             signs her out everywhere
   kurz user list";
 
 #[derive(Debug, Subcommand)]
 pub(super) enum Command {
-    /// Make an account; the password comes from a prompt or from stdin
+    /// Create an account; the password is read from a prompt or from stdin
     #[command(after_help = "Example:\n  kurz user add ada@example.com --admin")]
     Add {
-        /// The address to sign in with
+        /// The email address to sign in with
         email: String,
-        /// Let them read and manage everything on the server
+        /// Make this account an administrator of the server
         #[arg(long)]
         admin: bool,
-        /// What they are called
+        /// The person's name
         #[arg(long, default_value = "")]
         name: String,
     },
-    /// List all accounts, one a line: address, rights, state, name
+    /// List all accounts, one per line: email, rights, state, name
     #[command(after_help = "Example:\n  kurz user list")]
     List,
-    /// Set a password; ends all sign-ins of the account
+    /// Set a password; signs the account out everywhere
     #[command(after_help = "Example:\n  kurz user passwd ada@example.com")]
     Passwd {
-        /// The account's address
+        /// The account's email address
         email: String,
     },
-    /// Let an account read and manage everything on the server
+    /// Make an account an administrator of the server
     #[command(after_help = "Example:\n  kurz user promote ada@example.com")]
     Promote {
-        /// The account's address
+        /// The account's email address
         email: String,
     },
-    /// Refuse an account's sign-ins, tokens and keys
+    /// Disable an account: its sign-ins, tokens and keys are refused
     #[command(after_help = "Examples:\n  kurz user disable eve@example.com\n  \
-        kurz user disable eve@example.com --links    asks the server at KURZ_URL, with KURZ_API_KEY")]
+        kurz user disable eve@example.com --links    uses the server at KURZ_URL, with KURZ_API_KEY")]
     Disable {
-        /// The account's address
+        /// The account's email address
         email: String,
-        /// Disable the links that they made, too; takes a running server and an administrator's key
+        /// Also disable the account's links; needs a running server and an administrator's key
         #[arg(long)]
         links: bool,
     },
-    /// Take that back
+    /// Enable a disabled account
     #[command(after_help = "Example:\n  kurz user enable eve@example.com")]
     Enable {
-        /// The account's address
+        /// The account's email address
         email: String,
-        /// Enable the links that were disabled with the account, too; as above
+        /// Also enable the links that were disabled with the account; needs the same
         #[arg(long)]
         links: bool,
     },
-    /// Print an invitation for one address, good once and for 7 days
+    /// Print an invitation for one email address, valid once, for 7 days
     #[command(after_help = "Example:\n  kurz user invite eve@example.com")]
     Invite {
-        /// Whom to invite
+        /// The email address to invite
         email: String,
     },
 }

@@ -9,10 +9,10 @@ use super::setting::settings;
 settings! {
     /// How much memory the caches may take.
     pub struct Cache {
-        /// How much memory the cached links may take.
+        /// Maximum memory for cached links.
         "cache_bytes" => bytes: u64 = bytes(1 << 20..=1 << 40).or("64MiB"),
-        /// How much memory links may take that were asked for before, so that asking again is
-        /// answered without a transaction.
+        /// Maximum memory for links that are reused: a repeated creation is answered without a
+        /// transaction.
         "repeat_bytes" => repeat_bytes: u64 = bytes(0..=1 << 40).or("16MiB"),
     }
 }

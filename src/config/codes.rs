@@ -11,13 +11,13 @@ use crate::code::counter::{LENGTH, Scramble, Scrambler};
 settings! {
     /// The key of the counter strategy.
     pub struct Codes {
-        /// The secret that counter codes are scrambled with; all instances share it.
+        /// The secret for scrambling counter codes; all instances share it.
         "counter_salt" => counter_salt: Option<Secret> =
             secret(1..=1024).or_none("generated at first start and kept in the store"),
         /// The factor of the affine scramble.
         "counter_mult" => counter_mult: u64 = multiplier().or("1315423911"),
-        /// How counters are scrambled: affine keeps neighbours a constant distance apart, which
-        /// lets anybody walk from code to code; feistel hides order and number.
+        /// How counters are scrambled: with affine, neighbours are a constant distance apart, so
+        /// codes can be enumerated; feistel hides order and number.
         "counter_scramble" => counter_scramble: Scramble =
             choice([("affine", Scramble::Affine), ("feistel", Scramble::Feistel)]).or("affine"),
     }

@@ -13,18 +13,18 @@ const HEAD: &str = "\
 
 # Settings
 
-Each setting can be written in the file, in the environment, or (some) on the command line. The
-later one wins: defaults < file < environment < command line.
+A setting is given in the file, in the environment, or (some) on the command line. Later sources
+win: defaults < file < environment < command line.
 
-- File: `--config PATH`, else `KURZ_CONFIG`, else `kurz.toml` in the working directory when it is
-  there. TOML with flat keys: `listen = \"127.0.0.1:8080\"`.
+- File: `--config PATH`, else `KURZ_CONFIG`, else `kurz.toml` in the working directory if it
+  exists. TOML with flat keys: `listen = \"127.0.0.1:8080\"`.
 - Environment: `KURZ_` and the key in upper case: `KURZ_LISTEN=127.0.0.1:8080`.
-- Command line: `kurz serve --listen 127.0.0.1:8080`; `kurz serve --help` shows which there are.
+- Command line: `kurz serve --listen 127.0.0.1:8080`; `kurz serve --help` lists the flags.
 
 A setting that is unknown, of the wrong type or out of bounds stops the start with a sentence that
 names it. Durations are a whole number with `ms`, `s`, `m`, `h` or `d`, or `0`; sizes are bytes, or
 a whole number with `KiB`, `MiB` or `GiB`. `KURZ_URL` and `KURZ_API_KEY` belong to the subcommands
-that talk to a server, and `kurz serve` passes over them.
+that talk to a server; `kurz serve` ignores them.
 ";
 
 /// The page of all settings, in Markdown.

@@ -36,21 +36,21 @@ settings! {
         /// How often a link may be followed in a UTC calendar month.
         "hit_limit" => hit_limit: Option<u64> =
             number(0..=1_000_000_000_000_u64).zero_is_none("0 = off").or("10000"),
-        /// How long a link of the counter strategy lives when its owner is signed in.
+        /// After how long a link of the counter strategy expires, if its owner is signed in.
         "counter_ttl" => counter_ttl: Option<Duration> =
             span(Duration::ZERO..=LONGEST).zero_is_none("0 = never expires").or("365d"),
         /// Whether links may lead to loopback, private and link-local addresses.
         "private_targets" => private_targets: PrivateTargets =
             choice([("allow", PrivateTargets::Allow), ("refuse", PrivateTargets::Refuse)])
                 .or("allow"),
-        /// Whether a link's target can be changed after it was made.
+        /// Whether a link's target can be changed after creation.
         "targets" => targets: Targets =
             choice([("editable", Targets::Editable), ("fixed", Targets::Fixed)]).or("editable"),
-        /// How long a host that a workspace gave up is kept from other workspaces; administrators of
-        /// the server may give it away at once.
+        /// How long a host that a workspace gave up is kept from other workspaces; administrators
+        /// of the server may reassign it at once.
         "host_quarantine" => host_quarantine: Duration = span(Duration::ZERO..=LONGEST).or("30d"),
-        /// A file of hosts and addresses that no link may lead to, one a line; it is read again when
-        /// it changes.
+        /// A file of hosts and addresses that no link may lead to, one per line; it is read again
+        /// when it changes.
         "blocklist" => blocklist: Option<PathBuf> = path().or_none("none: nothing is blocked"),
     }
 }

@@ -21,7 +21,7 @@ settings! {
     pub struct Log {
         /// What is logged: a level, or directives such as `info,kurz::store=debug`.
         "log" => directives: String = directives().or("info"),
-        /// The form of a line: for people, or one JSON object a line.
+        /// The format of a log line: human-readable, or one JSON object per line.
         "log_format" => format: LogFormat =
             choice([("human", LogFormat::Human), ("json", LogFormat::Json)]).or("human"),
     }

@@ -149,7 +149,7 @@ fn concerns() -> Vec<(&'static str, Vec<Setting>)> {
         ("Redis", RedisConfig::settings()),
         ("Codes", Codes::settings()),
         ("Links", Links::settings()),
-        ("Retention of links", Retention::settings()),
+        ("Expiry and cleanup", Retention::settings()),
         ("Cache", Cache::settings()),
         ("Log", Log::settings()),
         ("Access", Access::settings()),

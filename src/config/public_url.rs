@@ -93,7 +93,7 @@ impl fmt::Display for PublicUrl {
 }
 
 pub(super) fn rule() -> Rule<PublicUrl> {
-    let accepts = "http:// or https://, a host and perhaps a port, such as https://kurz.example, \
+    let accepts = "http:// or https://, a host and optionally a port, such as https://kurz.example, \
                    without user, path or query";
     Rule::new(ValueForm::Text, accepts, PublicUrl::parse).hiding(|text| text.contains('@'))
 }

@@ -5,7 +5,7 @@ use super::redis_url::{self, RedisUrl};
 use super::rule::choice;
 use super::setting::settings;
 
-/// What becomes of links with a monthly limit while Redis is away.
+/// What happens to links with a monthly limit while Redis is away.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum OnOutage {
     /// Each instance serves what it holds, then answers 503: never past a limit.
@@ -19,9 +19,9 @@ pub enum OnOutage {
 settings! {
     /// What instances share.
     pub struct RedisConfig {
-        /// Where instances count hits together and tell each other of changes.
+        /// Where instances share hit counters and publish changes to each other.
         "redis" => url: Option<RedisUrl> = redis_url::rule(),
-        /// What becomes of links with a monthly limit while Redis is away.
+        /// What happens to links with a monthly limit while Redis is away.
         "quota_on_outage" => on_outage: OnOutage = choice([
             ("share", OnOutage::Share),
             ("closed", OnOutage::Closed),

@@ -85,12 +85,12 @@ fn without_password(text: &str) -> String {
 
 /// Nothing, one address, or several.
 pub(super) fn rule() -> Declared<Option<RedisUrl>> {
-    let accepts = "redis://USER:PASSWORD@HOST:PORT/DATABASE, rediss:// for TLS, several with commas \
-                   between as the seeds of a cluster, or nothing";
+    let accepts = "redis://USER:PASSWORD@HOST:PORT/DATABASE, rediss:// for TLS, several separated by \
+                   commas as the seeds of a cluster, or empty";
     let rule = Rule::new(ValueForm::Text, accepts, |text: &str| {
         if text.is_empty() { Some(None) } else { RedisUrl::parse(text).map(Some) }
     });
-    let words = "none: every instance counts for itself";
+    let words = "none: each instance counts on its own";
     Declared {
         rule: rule.hiding(|text| text.contains(['@', '=', '#'])),
         default: Default::Absent { value: None, words },

@@ -165,7 +165,7 @@ const MOST_NETWORKS: usize = 256;
 
 /// IP addresses and networks with commas between.
 pub(super) fn networks() -> Rule<Vec<IpNet>> {
-    let accepts = "IP addresses and networks with commas between, such as 10.0.0.0/8,fd00::1";
+    let accepts = "IP addresses and networks separated by commas, such as 10.0.0.0/8,fd00::1";
     let network = |text: &str| {
         let text = text.trim();
         text.parse().ok().or_else(|| text.parse::<IpAddr>().ok().map(IpNet::from))
@@ -174,7 +174,7 @@ pub(super) fn networks() -> Rule<Vec<IpNet>> {
         let list: Option<Vec<IpNet>> = text.split(',').map(network).collect();
         list.filter(|list| list.len() <= MOST_NETWORKS)
     })
-    .only("none of them everybody's (/0)", |list| list.iter().all(|one| one.prefix_len() > 0))
+    .only("none of them /0", |list| list.iter().all(|one| one.prefix_len() > 0))
 }
 
 /// The path of a file.

@@ -27,30 +27,29 @@ settings! {
     pub struct StoreConfig {
         /// The database: an SQLite file for one instance, PostgreSQL for many.
         "store" => url: StoreUrl = store_url::rule().or("sqlite://kurz.db"),
-        /// Up to which size an SQLite file is checked page by page at each start; larger ones by
-        /// `kurz doctor`.
+        /// Maximum size of an SQLite file that is checked page by page at each start; larger ones
+        /// are checked by `kurz doctor`.
         "check_bytes" => check_bytes: u64 = bytes(0..=1 << 40).or("64MiB"),
-        /// How many connections to the database are open at once.
+        /// Maximum number of open database connections.
         "pool_size" => pool_size: usize = number(1..=1000).or("10"),
-        /// How many connections to PostgreSQL are kept open though nobody needs them.
+        /// Number of idle PostgreSQL connections that are kept open.
         "pool_idle" => pool_idle: usize = number(0..=1000).or("2"),
-        /// How long one statement may run before it is given up.
+        /// How long one statement may run before it is cancelled.
         "statement_timeout" => statement_timeout: Duration =
             span(Duration::from_millis(10)..=Duration::from_hours(1)).or("5s"),
-        /// How connections to PostgreSQL are protected; `verify` alone shows that it is the right
-        /// server.
+        /// TLS for connections to PostgreSQL; only `verify` checks the server's certificate.
         "store_tls" => tls: StoreTls = choice([
             ("off", StoreTls::Off),
             ("prefer", StoreTls::Prefer),
             ("require", StoreTls::Require),
             ("verify", StoreTls::Verify),
         ]).or("prefer"),
-        /// A PEM file with the certificate authorities that PostgreSQL and Redis are believed by.
+        /// A PEM file with the certificate authorities for PostgreSQL and Redis.
         "tls_ca" => tls_ca: Option<PathBuf> = file().or_none("the public ones, compiled in"),
-        /// A PostgreSQL replica that reads the links that are not in memory; all else goes to the
+        /// A PostgreSQL replica that reads links that are not cached; everything else goes to the
         /// store.
         "replica" => replica: Option<StoreUrl> =
-            store_url::postgres().or_none("none: the store reads them"),
+            store_url::postgres().or_none("none: the store is read"),
     }
 }
 

@@ -32,19 +32,19 @@ async fn one_registers_logs_out_and_in_changes_the_password_makes_a_key_and_leav
     browser.fill("#current", PASSWORD).await;
     browser.fill("#new", "another-password-42").await;
     browser.click("form[action$=password] button").await;
-    browser.read("The password is changed.").await;
+    browser.read("Password changed.").await;
 
     browser.fill("#key-name", "laptop").await;
     browser.click("form[action='/app/keys'] button").await;
     let secret = browser.see(".secret").await.text().await.unwrap();
     server.http().bearer(&secret).get("/api/v1/me").await.expect(200);
     browser.click("form[action='/app/keys/revoke'] button").await;
-    browser.read("The key is taken back.").await;
+    browser.read("Key revoked.").await;
     server.http().bearer(&secret).get("/api/v1/me").await.expect(401);
 
     browser.fill("#confirm", "another-password-42").await;
     browser.click("form[action$=delete] button").await;
-    browser.read("The account is deleted.").await;
+    browser.read("Account deleted.").await;
     browser.sign_in("ada", "another-password-42").await;
     browser.read("The email address or the password is wrong.").await;
     browser.close().await;

@@ -15,12 +15,12 @@ async fn a_link_is_made_with_everything_edited_deleted_and_brought_back(screen: 
     let server = TestServer::builder().accounts().from_now().start().await;
     let browser = Browser::open(&server.base_url(), screen).await;
     browser.register("ada").await;
-    browser.read("There is nothing here yet.").await;
+    browser.read("No links yet.").await;
     browser.click(".empty a").await;
     browser.fill("#original_url", "example.com/spring").await;
     browser.fill("#custom_code", "a").await;
     browser.click("main form button").await;
-    browser.read("A code is 3 to 64").await;
+    browser.read("A code has 3 to 64").await;
     browser.fill("#custom_code", "spring").await;
     browser.fill("#title", "Spring sale").await;
     browser.fill("#tags", "sale, poster").await;
@@ -29,7 +29,7 @@ async fn a_link_is_made_with_everything_edited_deleted_and_brought_back(screen: 
     browser.script(date).await;
     browser.click("main form button").await;
     browser.at("/app/w/main/l/spring").await;
-    for text in ["The link is there.", "Spring sale", "2099-12-31 23:59 UTC", "0 of 5", "5 left"] {
+    for text in ["Link created.", "Spring sale", "2099-12-31 23:59 UTC", "0 of 5", "5 left"] {
         browser.read(text).await;
     }
     let answer = server.http().get("/spring").await.expect(302);
@@ -40,15 +40,15 @@ async fn a_link_is_made_with_everything_edited_deleted_and_brought_back(screen: 
     browser.click("main form button").await;
     browser.read("Saved.").await;
     browser.read("ada@example.com changed: address").await;
-    browser.read("before that it led to https://example.com/spring").await;
+    browser.read("previous target: https://example.com/spring").await;
     let answer = server.http().get("/spring").await.expect(302);
     assert_eq!(answer.header("location"), Some("https://example.com/summer"));
 
     browser.click("button.danger").await;
-    browser.read("spring is deleted.").await;
+    browser.read("spring was deleted.").await;
     server.http().get("/spring").await.expect(404);
     browser.click(".note button").await;
-    browser.read("spring is back.").await;
+    browser.read("spring was restored.").await;
     server.http().get("/spring").await.expect(302);
     browser.close().await;
     server.stop().await;

@@ -24,19 +24,19 @@ async fn a_link_is_reported_looked_into_disabled_and_let_go(screen: Screen) {
     browser.without_scripts().await;
     browser.go("/bait+").await;
     browser.read("xn--80ak6aa92e.com").await;
-    browser.read("look like those of another").await;
+    browser.read("looks like another one").await;
     browser.click("a[href^='/app/report']").await;
     browser.see("#address").await;
     browser.fill("#words", "It asks for my <b>password</b>").await;
     browser.click("main form button").await;
-    browser.read("The report has been received").await;
+    browser.read("We have received your report").await;
     browser.go("/app/report").await;
     browser.fill("#address", "no-such-code").await;
     browser.click("main form button").await;
     browser.read("There is no such link on this server").await;
     browser.fill("#address", "fine").await;
     browser.click("main form button").await;
-    browser.read("The report has been received").await;
+    browser.read("We have received your report").await;
     browser.close().await;
 
     let browser = Browser::open(&server.base_url(), screen).await;
@@ -50,7 +50,7 @@ async fn a_link_is_reported_looked_into_disabled_and_let_go(screen: Screen) {
     browser.until("!document.querySelector(\"a[href$='/l/fine']\")").await;
     browser.script("document.querySelector('select').value = 'phishing'").await;
     browser.click("section:has(a[href$='/l/bait']) button[value=disable]").await;
-    browser.read("Nothing is reported.").await;
+    browser.read("No open reports.").await;
     server.http().get("/bait").await.expect_problem(410, "link-disabled");
     server.http().get("/fine").await.expect(302);
     browser.go("/bait").await;

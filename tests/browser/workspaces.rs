@@ -14,7 +14,7 @@ async fn a_team_gets_its_workspace_members_hosts_keys_and_links(screen: Screen) 
     browser.go("/app/workspaces").await;
     browser.fill("#id", "acme").await;
     browser.click("main form button").await;
-    browser.read("The workspace is there.").await;
+    browser.read("Workspace created.").await;
 
     browser.script("document.querySelector('#strategy').value = 'counter'").await;
     browser.fill("#hit_limit", "99").await;
@@ -24,12 +24,12 @@ async fn a_team_gets_its_workspace_members_hosts_keys_and_links(screen: Screen) 
 
     browser.fill("#email", "nobody@example.com").await;
     browser.click("form[action$='/members'] button").await;
-    browser.read("Nobody has an account with this address.").await;
+    browser.read("There is no account with this email address.").await;
     browser.fill("#email", "grace@example.com").await;
     browser.click("form[action$='/members'] button").await;
     browser.read("grace@example.com").await;
     browser.click("form:has(input[value='ada@example.com']) button[value=remove]").await;
-    browser.read("A workspace keeps at least one admin").await;
+    browser.read("A workspace needs at least one admin").await;
 
     browser.fill("#host", "go.acme.example").await;
     browser.click("form[action$='/hosts'] button").await;

@@ -30,7 +30,7 @@ pub(crate) struct AccountBody {
     name: String,
     /// Whether it administers the server.
     is_admin: bool,
-    /// When it was made.
+    /// When it was created.
     created_at: Time,
     /// Since when it may not sign in.
     disabled_at: Option<Time>,
@@ -79,7 +79,7 @@ pub(crate) async fn list(
     Ok(axum::Json(UserList { users, next_cursor: page.next }))
 }
 
-/// Disable an account: its sign-ins, tokens and keys are no good. Takes an administrator of the server;
+/// Disable an account: its sign-ins, tokens and keys are refused. Needs an administrator of the server;
 /// those cannot be disabled here.
 #[utoipa::path(post, path = "/api/v1/admin/users/{email}/disable", tag = "administration",
     operation_id = "disable_user",

@@ -15,7 +15,7 @@ pub(crate) struct RegisterBody {
     /// The address to sign in with.
     #[schema(format = "email", max_length = 254)]
     email: String,
-    /// 8 to 71 bytes.
+    /// 8 to 71 characters; letters outside ASCII count as two to four.
     #[schema(format = "password", min_length = 8, max_length = 71)]
     password: String,
     /// What you are called.
@@ -25,11 +25,11 @@ pub(crate) struct RegisterBody {
     invite: Option<String>,
 }
 
-/// Make an account and sign in.
+/// Create an account and sign in.
 #[utoipa::path(post, path = "/api/v1/auth/register", tag = "account", operation_id = "register", security(()),
     request_body = RegisterBody,
     responses(
-        (status = 201, description = "The account was made.", body = SessionBody),
+        (status = 201, description = "The account was created.", body = SessionBody),
         (status = 409, description = "The address has an account.", content((Problem = "application/problem+json"))),
         Problems,
     ))]

@@ -18,7 +18,7 @@ pub(crate) struct UserBody {
     name: String,
     /// Whether they administer the server.
     admin: bool,
-    /// When the account was made.
+    /// When the account was created.
     created_at: Time,
 }
 

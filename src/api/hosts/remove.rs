@@ -18,7 +18,7 @@ pub(crate) struct HostPath {
     host: String,
 }
 
-/// Take a host from a workspace. Its links go on at their other addresses.
+/// Remove a host from a workspace. Its links keep their other addresses.
 #[utoipa::path(delete, path = "/api/v1/workspaces/{workspace}/hosts/{host}", tag = "hosts",
     operation_id = "remove_host",
     params(HostPath),

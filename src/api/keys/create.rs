@@ -16,10 +16,10 @@ pub(crate) struct NewKeyBody {
     /// What it is for.
     #[schema(max_length = 100)]
     name: Option<String>,
-    /// What it is good for: `read`, `create`, `manage`.
+    /// Its scopes: `read`, `create`, `manage`.
     #[schema(min_items = 1, max_items = 3)]
     scopes: Vec<String>,
-    /// The only workspace it is good for.
+    /// The only workspace it may be used for.
     workspace: Option<String>,
     /// From when on it is refused.
     expires_at: Option<Time>,
@@ -37,7 +37,7 @@ pub(crate) struct FreshKeyBody {
 
 /// Make an API key. It takes the token of a sign-in; the key is shown this once.
 #[utoipa::path(post, path = "/api/v1/keys", tag = "keys", operation_id = "create_key", request_body = NewKeyBody,
-    responses((status = 201, description = "The key was made.", body = FreshKeyBody), Problems))]
+    responses((status = 201, description = "The key was created.", body = FreshKeyBody), Problems))]
 pub(crate) async fn create(
     BodyCall { app, caller, body, .. }: BodyCall<(), NewKeyBody>,
 ) -> CreatedResult<FreshKeyBody> {

@@ -20,11 +20,11 @@ pub(crate) struct KeyBody {
     name: String,
     /// How it begins, to tell one's keys apart.
     prefix: String,
-    /// What it is good for: `read`, `create`, `manage`.
+    /// Its scopes: `read`, `create`, `manage`.
     scopes: Vec<&'static str>,
-    /// The only workspace it is good for; null: all that its owner can reach.
+    /// The only workspace it may be used for; null: all that its owner can reach.
     workspace: Option<String>,
-    /// When it was made.
+    /// When it was created.
     created_at: Time,
     /// From when on it is refused.
     expires_at: Option<Time>,

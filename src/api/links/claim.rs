@@ -52,7 +52,7 @@ pub(crate) struct ClaimResult {
     problem: Option<Problem>,
 }
 
-/// Make links one's own. Each token works once; the links no longer expire.
+/// Claim links. Each token works once; the links no longer expire.
 #[utoipa::path(post, path = "/api/v1/links/claim", tag = "links", operation_id = "claim_links", request_body = ClaimBody,
     responses(
         (status = 200, description = "A result for each link, in order.", body = ClaimAnswer),

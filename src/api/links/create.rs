@@ -13,13 +13,13 @@ use crate::api::links::{CreatedBody, LinkBody, NewLinkBody};
 use crate::app::{App, MAIN};
 use crate::problem::{Problem, Problems};
 
-/// Make a link in the workspace `main`. Without a credential it lives for some hours, and
-/// `claim_token` makes it one's own after signing in.
+/// Create a link in the workspace `main`. Without a credential it expires after some hours, and can
+/// be claimed with its `claim_token` after signing in.
 #[utoipa::path(post, path = "/api/v1/links", tag = "links",
     operation_id = "create_link_in_main", request_body = NewLinkBody,
     security((), ("bearer" = [])),
     responses(
-        (status = 201, description = "The link was made.", body = CreatedBody),
+        (status = 201, description = "The link was created.", body = CreatedBody),
         (status = 200, description = "The link existed already.", body = LinkBody),
         (status = 409, description = "The custom code is taken.", body = Problem,
             content_type = "application/problem+json"),
@@ -33,14 +33,14 @@ pub(crate) async fn create_in_main(
     create(&app, &caller, MAIN, body).await
 }
 
-/// Make a link in a workspace. In `main` it takes no credential.
+/// Create a link in a workspace. In `main` it needs no credential.
 #[utoipa::path(post, path = "/api/v1/workspaces/{workspace}/links", tag = "links",
     operation_id = "create_link",
     params(("workspace" = String, Path, description = "The workspace's id.")),
     request_body = NewLinkBody,
     security((), ("bearer" = [])),
     responses(
-        (status = 201, description = "The link was made.", body = LinkBody),
+        (status = 201, description = "The link was created.", body = LinkBody),
         (status = 200, description = "The link existed already.", body = LinkBody),
         (status = 409, description = "The custom code is taken.", body = Problem,
             content_type = "application/problem+json"),

@@ -66,7 +66,7 @@ pub(crate) struct LinkBody {
     /// Whether the target's host may be taken for another: show `normalized_url` then, which has it in
     /// punycode.
     idn_suspicious: bool,
-    /// How its code was made.
+    /// The strategy of its code.
     strategy: StrategyName,
     /// `PERMANENT`, or `TEMPORARY` for a link without an owner.
     #[schema(pattern = "^(PERMANENT|TEMPORARY)$")]
@@ -86,7 +86,7 @@ pub(crate) struct LinkBody {
     title: Option<String>,
     /// Words to find it by.
     tags: Vec<String>,
-    /// When it was made.
+    /// When it was created.
     created_at: Time,
     /// When it was last changed.
     updated_at: Time,
@@ -152,7 +152,7 @@ impl From<ShownLink> for LinkBody {
 pub(crate) struct CreatedBody {
     #[serde(flatten)]
     link: LinkBody,
-    /// What makes the link one's own after signing in, on a link made without a credential. It is
+    /// The token to claim the link after signing in, on a link created without a credential. It is
     /// shown this once and works once.
     #[serde(skip_serializing_if = "Option::is_none")]
     claim_token: Option<String>,

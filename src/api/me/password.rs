@@ -14,12 +14,12 @@ pub(crate) struct PasswordBody {
     /// The password so far.
     #[schema(format = "password")]
     current_password: String,
-    /// 8 to 71 bytes.
+    /// 8 to 71 characters; letters outside ASCII count as two to four.
     #[schema(format = "password", min_length = 8, max_length = 71)]
     new_password: String,
 }
 
-/// Change the password. No token issued so far is good any more; the answer holds a new one.
+/// Change the password. All tokens issued so far end; the answer holds a new one.
 #[utoipa::path(patch, path = "/api/v1/me/password", tag = "account", operation_id = "change_password", request_body = PasswordBody,
     responses((status = 200, description = "Changed.", body = SessionBody), Problems))]
 pub(crate) async fn password(

@@ -4,7 +4,7 @@ use crate::api::auth::UserBody;
 use crate::api::call::{Call, JsonResult};
 use crate::problem::Problems;
 
-/// Look at one's own account.
+/// Show your own account.
 #[utoipa::path(get, path = "/api/v1/me", tag = "account", operation_id = "show_me",
     responses((status = 200, description = "The account.", body = UserBody), Problems))]
 pub(crate) async fn show(Call { app, caller, .. }: Call) -> JsonResult<UserBody> {

@@ -23,12 +23,12 @@ pub(crate) struct NewWorkspaceBody {
     hit_limit: Option<i64>,
 }
 
-/// Make a workspace.
+/// Create a workspace.
 #[utoipa::path(post, path = "/api/v1/workspaces", tag = "workspaces",
     operation_id = "create_workspace",
     request_body = NewWorkspaceBody,
     responses(
-        (status = 201, description = "The workspace was made.", body = WorkspaceBody),
+        (status = 201, description = "The workspace was created.", body = WorkspaceBody),
         (status = 409, description = "The name is taken.", content((Problem = "application/problem+json"))),
         Problems,
     ))]

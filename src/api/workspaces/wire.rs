@@ -41,7 +41,7 @@ pub(crate) struct WorkspaceBody {
     hit_limit: Option<i64>,
     /// The hosts that its links answer on.
     hosts: Vec<String>,
-    /// When it was made.
+    /// When it was created.
     created_at: Time,
     /// When it was last changed.
     updated_at: Time,

@@ -26,8 +26,8 @@ Examples:
   kurz doctor --store postgres://kurz@db/kurz
   kurz doctor --json
 
-Each line is a finding: ok, warning (it works, but look at it) or problem (it will not work). The exit
-code is 1 when there is a problem. Nothing is changed: the store is not even brought up to date.";
+Each line is a finding: ok, warning (it works, but check it) or problem (it will not work). The exit
+code is 1 when there is a problem. Nothing is changed: the store is not even migrated.";
 
 /// Check configuration, store, Redis, disk, clock and ports, and say what to do
 #[derive(Debug, clap::Args)]
@@ -35,7 +35,7 @@ code is 1 when there is a problem. Nothing is changed: the store is not even bro
 pub(super) struct Args {
     #[command(flatten)]
     settings: Settings,
-    /// Print a JSON object a line
+    /// Print one JSON object per line
     #[arg(long)]
     json: bool,
 }
@@ -99,10 +99,10 @@ pub(super) fn run(args: &Args) -> Result<(), CliError> {
     findings.iter().try_for_each(|finding| finding.print(args.json))?;
     match findings.iter().filter(|finding| finding.level == Level::Problem).count() {
         0 => Ok(()),
-        1 => Err(CliError::Failed("There is a problem: do what its line says.".to_owned())),
-        many => {
-            Err(CliError::Failed(format!("There are {many} problems: do what their lines say.")))
-        }
+        1 => Err(CliError::Failed("There is 1 problem: see its line for what to do.".to_owned())),
+        many => Err(CliError::Failed(format!(
+            "There are {many} problems: see their lines for what to do."
+        ))),
     }
 }
 

@@ -9,7 +9,7 @@ use crate::cli::runtime::block_on;
 const EXAMPLES: &str = "\
 Examples:
   kurz links delete promo --workspace acme
-  kurz links restore promo --workspace acme        brings it back";
+  kurz links restore promo --workspace acme        restores it";
 
 /// Delete a link; it stops redirecting at once
 #[derive(Debug, clap::Args)]

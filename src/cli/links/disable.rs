@@ -15,21 +15,21 @@ Examples:
   kurz links disable promo --workspace acme --reason legal --note 'see our letter of 3 May'
   kurz links enable promo";
 
-/// Disable a link: visitors get 410 and the reason; takes an administrator's key
+/// Disable a link: visitors get 410 with the reason; needs an administrator's key
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct DisableArgs {
     #[command(flatten)]
     link: WhichLink,
-    /// Why: visitors see it
+    /// The reason; visitors see it
     #[arg(long, value_parser = Reason::CHOICES.map(Reason::as_str), default_value = "abuse")]
     reason: String,
-    /// More about it, for the link's owner
+    /// A note for the link's owner
     #[arg(long, value_name = "TEXT")]
     note: Option<String>,
 }
 
-/// Enable a disabled link; takes an administrator's key
+/// Enable a disabled link; needs an administrator's key
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct EnableArgs {

@@ -16,13 +16,13 @@ Examples:
   kurz links edit promo --title 'Spring sale' --tag ads --tag spring
   kurz links edit promo --no-tags --never-expires --default-hit-limit";
 
-/// Change a link; its code stays
+/// Edit a link; its code stays the same
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES, group = ArgGroup::new("change").required(true).multiple(true))]
 pub(super) struct Args {
     #[command(flatten)]
     link: WhichLink,
-    /// Where it should lead
+    /// The new target
     #[arg(long, value_name = "URL", group = "change")]
     target: Option<String>,
     #[command(flatten)]

@@ -32,19 +32,19 @@ pub(super) const SHOWN: &[&str] = &[
 /// Options that set fields of a new link.
 #[derive(Debug, clap::Args)]
 pub(in crate::cli) struct NewFields {
-    /// A name for people
+    /// A title
     #[arg(long, value_name = "T")]
     title: Option<String>,
-    /// A word to find it by; may be given several times
+    /// A tag; may be given several times
     #[arg(long = "tag", value_name = "T")]
     tags: Vec<String>,
-    /// From when on it answers 410, like 2026-12-31T23:59:59Z
+    /// When it expires, such as 2026-12-31T23:59:59Z
     #[arg(long, value_name = "TIME", value_parser = time)]
     expires_at: Option<String>,
-    /// How often it may be followed in a month; 0: any number of times
+    /// Maximum number of hits per month; 0: no limit
     #[arg(long, value_name = "N")]
     hit_limit: Option<u32>,
-    /// How it redirects: 301, 302, 307 or 308 [default: 302]
+    /// Redirect status: 301, 302, 307 or 308 [default: 302]
     #[arg(long, value_name = "STATUS")]
     redirect_status: Option<u16>,
 }
@@ -66,31 +66,31 @@ impl NewFields {
 #[derive(Debug, clap::Args)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag of its own")]
 pub(super) struct ChangedFields {
-    /// A name for people
+    /// A title
     #[arg(long, value_name = "T", group = "change")]
     title: Option<String>,
-    /// Take the name away
+    /// Remove the title
     #[arg(long, group = "change", conflicts_with = "title")]
     no_title: bool,
-    /// A word to find it by, instead of those it has; may be given several times
+    /// A tag, replacing the current ones; may be given several times
     #[arg(long = "tag", value_name = "T", group = "change")]
     tags: Vec<String>,
-    /// Take all tags away
+    /// Remove all tags
     #[arg(long, group = "change", conflicts_with = "tags")]
     no_tags: bool,
-    /// From when on it answers 410, like 2026-12-31T23:59:59Z
+    /// When it expires, such as 2026-12-31T23:59:59Z
     #[arg(long, value_name = "TIME", value_parser = time, group = "change")]
     expires_at: Option<String>,
-    /// Let it live for good
+    /// Never expire
     #[arg(long, group = "change", conflicts_with = "expires_at")]
     never_expires: bool,
-    /// How often it may be followed in a month; 0: any number of times
+    /// Maximum number of hits per month; 0: no limit
     #[arg(long, value_name = "N", group = "change")]
     hit_limit: Option<u32>,
-    /// As often as the workspace says
+    /// Use the workspace's limit
     #[arg(long, group = "change", conflicts_with = "hit_limit")]
     default_hit_limit: bool,
-    /// How it redirects: 301, 302, 307 or 308
+    /// Redirect status: 301, 302, 307 or 308
     #[arg(long, value_name = "STATUS", group = "change")]
     redirect_status: Option<u16>,
 }

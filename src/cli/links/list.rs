@@ -31,13 +31,13 @@ const SORT: &str = "created_at, updated_at, redirect_count or short_code; with -
 pub(super) struct Args {
     #[command(flatten)]
     place: InWorkspace,
-    /// Text that the code, the title or the target holds
+    /// Text in the code, the title or the target
     #[arg(long, value_name = "TEXT")]
     search: Option<String>,
-    /// Only those; without it, all but the deleted ones
+    /// Only links with this status [default: all but deleted]
     #[arg(long, ignore_case = true, value_parser = ["ACTIVE", "EXPIRED", "DELETED", "DISABLED"])]
     status: Option<String>,
-    /// A tag that they carry
+    /// Only links with this tag
     #[arg(long, value_name = "T")]
     tag: Option<String>,
     #[arg(long, value_name = "FIELD", allow_hyphen_values = true, help = SORT)]

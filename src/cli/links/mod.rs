@@ -18,9 +18,9 @@ Examples:
   kurz links show promo --workspace acme
   kurz links edit promo --workspace acme --target https://example.com/new
 
-KURZ_URL names the server (http://127.0.0.1:8080 if it is not set), KURZ_API_KEY the key to show.";
+KURZ_URL names the server (http://127.0.0.1:8080 if it is not set), KURZ_API_KEY the API key.";
 
-/// Find, show, change, delete, restore, disable and enable links
+/// List, show, edit, delete, restore, disable and enable links
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct Args {

@@ -13,16 +13,16 @@ Examples:
   kurz workspace create acme
   kurz workspace create bulk --strategy counter --hit-limit 0";
 
-/// Make a workspace
+/// Create a workspace
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(in crate::cli) struct Args {
     #[command(flatten)]
     workspace: WhichWorkspace,
-    /// How its links get their codes [default: deterministic]
+    /// Type of code of its links [default: deterministic]
     #[arg(long, value_name = "S", value_parser = strategies())]
     strategy: Option<String>,
-    /// How often each of its links may be followed in a month; 0: any number of times
+    /// Maximum number of hits per month for each link; 0: no limit
     #[arg(long, value_name = "N")]
     hit_limit: Option<u32>,
     /// Print the workspace as JSON

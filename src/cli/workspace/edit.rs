@@ -15,19 +15,19 @@ Examples:
   kurz workspace edit acme --hit-limit 50000
   kurz workspace edit acme --default-hit-limit";
 
-/// Change a workspace; codes that exist stay
+/// Edit a workspace; existing codes stay the same
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES, group = ArgGroup::new("change").required(true).multiple(true))]
 pub(in crate::cli) struct Args {
     #[command(flatten)]
     workspace: WhichWorkspace,
-    /// How its new links get their codes
+    /// Type of code of its new links
     #[arg(long, value_name = "S", value_parser = strategies(), group = "change")]
     strategy: Option<String>,
-    /// How often each of its links may be followed in a month; 0: any number of times
+    /// Maximum number of hits per month for each link; 0: no limit
     #[arg(long, value_name = "N", group = "change")]
     hit_limit: Option<u32>,
-    /// As often as the server says
+    /// Use the server's limit
     #[arg(long, group = "change", conflicts_with = "hit_limit")]
     default_hit_limit: bool,
     /// Print the workspace as JSON

@@ -22,7 +22,7 @@ Examples:
   kurz workspace host add acme go.acme.example
   kurz workspace list
 
-KURZ_URL names the server (http://127.0.0.1:8080 if it is not set), KURZ_API_KEY the key to show.";
+KURZ_URL names the server (http://127.0.0.1:8080 if it is not set), KURZ_API_KEY the API key.";
 
 #[derive(Debug, Subcommand)]
 pub(super) enum Command {

@@ -5,11 +5,11 @@ use crate::api::call::{CreatedResult, JsonResult, PublicBodyCall, created};
 use crate::app::Registration;
 use crate::problem::{Problem, Problems};
 
-/// Make an account and sign in.
+/// Create an account and sign in.
 #[utoipa::path(post, path = "/auth/register", tag = "adma", operation_id = "adma_register",
     security(()), request_body = AdmaRegister,
     responses(
-        (status = 201, description = "The account was made.", body = AdmaSession),
+        (status = 201, description = "The account was created.", body = AdmaSession),
         (status = 409, description = "The address has an account.", content((Problem = "application/problem+json"))),
         Problems,
     ))]

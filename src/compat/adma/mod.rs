@@ -39,20 +39,20 @@ pub(super) fn endpoints() -> OpenApiRouter<Arc<App>> {
         .routes(routes!(stats))
 }
 
-/// Make a link without an account, whoever asks.
+/// Create a link without an account, whoever asks.
 #[utoipa::path(post, path = "/api/urls/public", tag = "adma", operation_id = "adma_create_public",
     security(()), request_body = AdmaNewLink,
-    responses((status = 201, description = "The link was made.", body = AdmaLink), Problems))]
+    responses((status = 201, description = "The link was created.", body = AdmaLink), Problems))]
 pub(super) async fn create_public(
     PublicBodyCall { app, client, body }: PublicBodyCall<AdmaNewLink>,
 ) -> CreatedResult<AdmaLink> {
     make(&app, &Caller::ANONYMOUS.at(client), body).await
 }
 
-/// Make a link of one's own.
+/// Create a link.
 #[utoipa::path(post, path = "/api/urls", tag = "adma", operation_id = "adma_create",
     request_body = AdmaNewLink,
-    responses((status = 201, description = "The link was made.", body = AdmaLink), Problems))]
+    responses((status = 201, description = "The link was created.", body = AdmaLink), Problems))]
 pub(super) async fn create(
     BodyCall { app, caller, body, .. }: BodyCall<(), AdmaNewLink>,
 ) -> CreatedResult<AdmaLink> {
@@ -62,7 +62,7 @@ pub(super) async fn create(
     make(&app, &caller, body).await
 }
 
-/// List one's own links: the newest 1,000.
+/// List your own links: the newest 1,000.
 #[utoipa::path(get, path = "/api/urls", tag = "adma", operation_id = "adma_list",
     responses((status = 200, description = "The links, newest first.", body = Vec<AdmaLink>),
         Problems))]
@@ -70,7 +70,7 @@ pub(super) async fn list(Call { app, caller, .. }: Call) -> JsonResult<Vec<AdmaL
     own_links(&app, &caller).await
 }
 
-/// Delete one of one's own links.
+/// Delete one of your own links.
 #[utoipa::path(delete, path = "/api/urls/{id}", tag = "adma", operation_id = "adma_delete",
     params(("id" = i64, Path, description = "The link's number.")),
     responses((status = 204, description = "Deleted."), Problems))]
@@ -83,7 +83,7 @@ pub(super) async fn delete(Call { app, caller, path: id }: Call<i64>) -> EmptyRe
     Ok(StatusCode::NO_CONTENT)
 }
 
-/// Claim links by their tokens, and make new ones for bare URLs. The answer is one's own list.
+/// Claim links by their tokens, and create new ones for bare URLs. The answer is your own list.
 #[utoipa::path(post, path = "/api/urls/sync", tag = "adma", operation_id = "adma_sync",
     request_body = AdmaSync,
     responses((status = 200, description = "One's own links, newest first.",

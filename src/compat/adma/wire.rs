@@ -95,7 +95,7 @@ impl AdmaLink {
     }
 }
 
-/// Links to be made one's own, or made anew.
+/// Links to claim, and URLs to create links for.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(in crate::compat) struct AdmaSync {

@@ -21,11 +21,11 @@ pub(super) fn endpoints() -> OpenApiRouter<Arc<App>> {
     OpenApiRouter::new().routes(routes!(shorten))
 }
 
-/// Make a link of one's own that counts against the links of the month.
+/// Create a link that counts against the caller's links of the month.
 #[utoipa::path(post, path = "/v1/shorten", tag = "cloudshortener", operation_id = "cloudshortener_shorten",
     request_body = ShortenBody,
     responses(
-        (status = 200, description = "The link was made.", body = ShortenAnswer),
+        (status = 200, description = "The link was created.", body = ShortenAnswer),
         Problems,
         (status = 429, description = "The links of this month are used up, or it was asked for too \
             often.", body = Problem, content_type = "application/problem+json"),

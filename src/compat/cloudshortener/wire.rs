@@ -10,7 +10,7 @@ pub(in crate::compat) struct ShortenBody {
     pub(super) target_url: String,
 }
 
-/// A link that was made.
+/// A link that was created.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub(in crate::compat) struct ShortenAnswer {

@@ -11,8 +11,8 @@ super::words! {
         workspaces: "Workspaces", "Arbeitsbereiche", "Espacios";
         account: "Account", "Konto", "Cuenta";
         administration: "Administration", "Verwaltung", "Administración";
-        log_in: "Log in", "Anmelden", "Entrar";
-        log_out: "Log out", "Abmelden", "Salir";
+        log_in: "Sign in", "Anmelden", "Iniciar sesión";
+        log_out: "Sign out", "Abmelden", "Cerrar sesión";
         register: "Register", "Registrieren", "Registrarse";
         language: "Language", "Sprache", "Idioma";
         choose: "Choose", "Wählen", "Elegir";
@@ -30,7 +30,7 @@ super::words! {
         never: "never", "nie", "nunca";
         saved: "Saved.", "Gespeichert.", "Guardado.";
         removed: "Removed.", "Entfernt.", "Quitado.";
-        open_server: "This server is open: everybody who reaches it may do everything.", "Dieser Server ist offen: Wer ihn erreicht, darf alles.", "Este servidor está abierto: quien llega a él puede hacerlo todo.";
-        claimed: "Links that were made in this browser are now yours:", "Links aus diesem Browser gehören jetzt dir:", "Los enlaces hechos en este navegador ya son tuyos:";
+        open_server: "This server is open: everybody who can reach it may do everything.", "Dieser Server ist offen: Wer ihn erreicht, darf alles.", "Este servidor está abierto: quien accede a él puede hacerlo todo.";
+        claimed: "Links created in this browser are now yours:", "Links aus diesem Browser gehören jetzt dir:", "Los enlaces creados en este navegador ya son tuyos:";
     }
 }

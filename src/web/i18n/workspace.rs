@@ -4,31 +4,31 @@ super::words! {
     /// Workspaces.
     Workspace {
         title: "Workspaces", "Arbeitsbereiche", "Espacios";
-        text: "A workspace is a team's own set of links, with members, hosts and rules of its own.", "Ein Arbeitsbereich ist der eigene Vorrat an Links eines Teams, mit Mitgliedern, Hosts und Regeln.", "Un espacio es el conjunto de enlaces de un equipo, con sus miembros, dominios y reglas.";
+        text: "A workspace is a team’s own set of links, with its own members, hosts and settings.", "Ein Arbeitsbereich enthält die Links eines Teams, mit eigenen Mitgliedern, Hosts und Einstellungen.", "Un espacio contiene los enlaces de un equipo, con sus propios miembros, dominios y ajustes.";
         id: "Name", "Name", "Nombre";
         id_hint: "1 to 64 letters, digits, _ and -", "1 bis 64 Buchstaben, Ziffern, _ und -", "De 1 a 64 letras, cifras, _ y -";
-        make: "Make a workspace", "Arbeitsbereich anlegen", "Crear un espacio";
+        make: "Create a workspace", "Arbeitsbereich erstellen", "Crear un espacio";
         settings: "Settings", "Einstellungen", "Ajustes";
         settings_of: "Workspace {}", "Arbeitsbereich {}", "Espacio {}";
-        strategy: "Codes are made by", "Codes entstehen durch", "Los códigos se hacen por";
-        hit_limit: "Clicks a month for each link (empty: the server’s limit, 0: any number)", "Klicks im Monat je Link (leer: Grenze des Servers, 0: beliebig viele)", "Clics al mes por enlace (vacío: el límite del servidor, 0: sin límite)";
+        strategy: "Type of code", "Art der Codes", "Tipo de código";
+        hit_limit: "Clicks per month for each link (empty: the server’s limit, 0: no limit)", "Klicks pro Monat je Link (leer: Grenze des Servers, 0: unbegrenzt)", "Clics al mes por enlace (vacío: el límite del servidor, 0: sin límite)";
         members: "Members", "Mitglieder", "Miembros";
-        role: "Role", "Rolle", "Papel";
-        admin: "admin", "Verwaltung", "administra";
+        role: "Role", "Rolle", "Rol";
+        admin: "admin", "Verwaltung", "administrador";
         member: "member", "Mitglied", "miembro";
-        viewer: "viewer", "nur ansehen", "solo mira";
+        viewer: "viewer", "nur lesen", "solo lectura";
         add_member: "Add a member", "Mitglied hinzufügen", "Añadir un miembro";
         change_role: "Change", "Ändern", "Cambiar";
         leave: "Leave", "Verlassen", "Salir";
         hosts: "Hosts", "Hosts", "Dominios";
-        hosts_text: "Names under which the links of this workspace answer. Point their DNS at this server.", "Namen, unter denen die Links dieses Arbeitsbereichs antworten. Ihr DNS muss auf diesen Server zeigen.", "Nombres en los que responden los enlaces de este espacio. Su DNS debe apuntar a este servidor.";
+        hosts_text: "Names on which the links of this workspace work. Point their DNS at this server.", "Namen, unter denen die Links dieses Arbeitsbereichs funktionieren. Ihr DNS muss auf diesen Server zeigen.", "Nombres en los que funcionan los enlaces de este espacio. Su DNS debe apuntar a este servidor.";
         host: "Host", "Host", "Dominio";
         add_host: "Add a host", "Host hinzufügen", "Añadir un dominio";
-        delete: "Remove the workspace", "Arbeitsbereich entfernen", "Quitar el espacio";
-        delete_text: "Only a workspace whose links are all deleted can be removed.", "Nur ein Arbeitsbereich, dessen Links alle gelöscht sind, lässt sich entfernen.", "Solo se puede quitar un espacio cuyos enlaces estén todos eliminados.";
-        made: "The workspace is there.", "Der Arbeitsbereich ist da.", "El espacio está listo.";
-        removed: "The workspace is removed.", "Der Arbeitsbereich ist entfernt.", "El espacio está quitado.";
+        delete: "Delete workspace", "Arbeitsbereich löschen", "Eliminar el espacio";
+        delete_text: "A workspace can be deleted once all its links are deleted.", "Ein Arbeitsbereich lässt sich löschen, wenn alle seine Links gelöscht sind.", "Un espacio se puede eliminar cuando todos sus enlaces están eliminados.";
+        made: "Workspace created.", "Arbeitsbereich erstellt.", "Espacio creado.";
+        removed: "Workspace deleted.", "Arbeitsbereich gelöscht.", "Espacio eliminado.";
         server_limit: "the server’s limit", "Grenze des Servers", "el límite del servidor";
-        none: "You are in no workspace yet.", "Du bist noch in keinem Arbeitsbereich.", "Aún no estás en ningún espacio.";
+        none: "You are not in a workspace yet.", "Du bist noch in keinem Arbeitsbereich.", "Aún no estás en ningún espacio.";
     }
 }

@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 
 use source::Source;
 
+mod docs;
 mod imports;
 mod names;
 mod shape;

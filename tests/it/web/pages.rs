@@ -52,7 +52,7 @@ async fn pages_speak_the_language_of_the_browser_or_the_chosen_one() {
     let cookie = kurz_test_support::pages::cookie(&chosen);
     let spanish = german.with(reqwest::header::COOKIE, &cookie);
     let page = spanish.get("/no/such/page").await.expect(404).text();
-    assert!(page.contains("<html lang=\"es\">") && page.contains("Aquí no hay nada"), "{page}");
+    assert!(page.contains("<html lang=\"es\">") && page.contains("No encontrado"), "{page}");
     server.stop().await;
 }
 

@@ -12,7 +12,7 @@ pub(super) const EXAMPLES: &str = "\
 Example:
   kurz workspace host add acme go.acme.example
 
-Point the host's DNS at the server; links of the workspace then answer at https://HOST/CODE.";
+Point the host's DNS at the server; links of the workspace then work at https://HOST/CODE.";
 
 pub(super) fn run(args: &WhichHost) -> Result<(), CliError> {
     let client = ApiClient::from_environment()?;

@@ -17,13 +17,13 @@ Examples:
 
 #[derive(Debug, Subcommand)]
 pub(in crate::cli) enum Command {
-    /// Give a host to a workspace; its links answer there from then on
+    /// Add a host to a workspace; its links then work there too
     #[command(after_help = add::EXAMPLES)]
     Add(WhichHost),
     /// List the hosts of a workspace
     #[command(after_help = list::EXAMPLES)]
     List(ShowArgs),
-    /// Take a host from a workspace; its links go on at their other addresses
+    /// Remove a host from a workspace; its links keep their other addresses
     #[command(after_help = remove::EXAMPLES)]
     Remove(WhichHost),
 }
