@@ -1,47 +1,48 @@
-//! Rate limits: how often somebody may do something. Each can be turned off by itself; `KURZ_LIMITS=off`
-//! turns off all of them. Not the number of connections, which is with the network.
+//! Rate limits. Each can be turned off; `KURZ_LIMITS=off` turns off all of them. The limit of
+//! connections is in `net`.
 //!
-//! Invariant: what is limited is limited on every instance by itself, whatever else is away.
+//! Rates are counted by each instance on its own, so that they hold without Redis and without a database.
 
-use super::rule::{Rule, number};
 use super::setting::settings;
+use super::value_parser::{ValueParser, number};
 
 settings! {
-    /// How often somebody may do something; 0 is no limit.
-    pub struct RateLimits {
-        /// Tries to sign in to one account from one address before each further one has to wait: a
-        /// minute, then twice as long each time, at most 15 minutes. Signing in resets it.
+    /// Rate limits; 0 is no limit.
+    pub(crate) struct RateLimits {
+        /// Attempts to sign in to one account from one address before each further one has to wait:
+        /// a minute, then twice as long each time, at most 15 minutes. A successful sign-in resets
+        /// it.
         "limit_logins_per_account" => logins_per_account: u32 = limit().or("5"),
-        /// Failed tries to sign in from one address, a minute.
+        /// Failed attempts to sign in from one address, per minute.
         "limit_logins_per_address" => logins_per_address: u32 = limit().or("20"),
-        /// Accounts made from one address, an hour.
+        /// Accounts created from one address, per hour.
         "limit_signups" => signups: u32 = limit().or("20"),
-        /// Links made without an account from one address, a minute.
+        /// Links created without an account from one address, per minute.
         "limit_anonymous_links" => anonymous_links: u32 = limit().or("10"),
-        /// Links made without an account from one address, a day.
+        /// Links created without an account from one address, per day.
         "limit_anonymous_links_daily" => anonymous_links_daily: u32 = limit().or("100"),
-        /// Short addresses that lead nowhere, asked for from one address, a minute; further ones are
-        /// answered 429, while links that exist are always served.
+        /// Requests for short addresses that do not exist, from one address, per minute; further
+        /// ones get 429, existing links are always served.
         "limit_misses" => misses: u32 = limit().or("30"),
-        /// API keys and sessions that are nobody's, shown from one address, a minute; further ones
-        /// are looked up a few at a time, and keys answered 429; good ones are always let in.
+        /// Unknown API keys and sessions from one address, per minute; further ones are throttled
+        /// and unknown keys get 429; valid ones are always accepted.
         "limit_bad_credentials" => bad_credentials: u32 = limit().or("60"),
-        /// Reports of links from one address, a minute.
+        /// Reports of links from one address, per minute.
         "limit_reports" => reports: u32 = limit().or("10"),
-        /// Links made by one account, a minute; a bulk call counts each of its links.
+        /// Links created by one account, per minute; a bulk call counts each of its links.
         "limit_links" => links: u32 = limit().or("6000"),
-        /// Calls and pages of one account, a minute.
+        /// Calls and pages of one account, per minute.
         "limit_calls_per_account" => calls_per_account: u32 = limit().or("6000"),
-        /// Calls with one API key, a minute.
+        /// Calls with one API key, per minute.
         "limit_calls_per_key" => calls_per_key: u32 = limit().or("3000"),
-        /// Threads that compare passwords; 0 takes one for each core but one.
+        /// Threads that compare passwords; 0 means one per core but one.
         "password_threads" => password_threads: usize = number(0..=1024).or("0"),
-        /// Passwords that may wait to be compared; who comes then is told to come again (503).
+        /// Passwords that may wait to be compared; further ones get 503.
         "password_queue" => password_queue: usize = number(1..=10_000).or("64"),
     }
 }
 
-fn limit() -> Rule<u32> {
-    let rule = number(0..=1_000_000_u32);
-    Rule { accepts: format!("{} (0 = off)", rule.accepts), ..rule }
+fn limit() -> ValueParser<u32> {
+    let parser = number(0..=1_000_000_u32);
+    ValueParser { accepts: format!("{} (0 = off)", parser.accepts), ..parser }
 }
