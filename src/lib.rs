@@ -9,16 +9,17 @@
 //! | [`clock`], [`entropy`] | the only readers of time and randomness | nothing |
 //! | [`limits`] | how often somebody may do something: pure | nothing |
 //! | [`client_address`] | where a request comes from, through trusted proxies | nothing |
+//! | `language` | the language of a page, from `Accept-Language` | nothing: pure |
 //! | `sync` | atomics and locks that `tests/loom` replaces by its own | nothing |
 //! | [`config`] | every setting: default, bounds, words | `code`, `account` |
 //! | [`store`] | the only SQL: SQLite and PostgreSQL | `code`, `link`, `account`, `config` |
 //! | [`redis`], [`peers`] | Redis; what instances say to each other | `store`, `config` |
-//! | [`quota`], [`record`] | quotas; redirects on their way to the store | `store`, `link` |
-//! | [`cache`] | links and hosts in memory | `store`, `record` |
-//! | [`redirect`] | the data plane: address → answer | `cache`, `record`, `link`; never `store` |
+//! | [`quota`], [`clicks`] | quotas; redirects on their way to the store | `store`, `link` |
+//! | [`cache`] | links and hosts in memory | `store`, `clicks` |
+//! | [`redirect`] | the data plane: address → answer | `cache`, `clicks`, `link`; never `store` |
 //! | [`egress`] | the only door to places that users name | nothing |
 //! | [`app`] | what kurz does, whoever asks | all of the above but `redirect` |
-//! | [`api`], [`dialects`], [`web`] | the control plane: JSON, older shapes of it, pages | `app` |
+//! | [`api`], [`compat`], [`web`] | the control plane: JSON, compatibility APIs, pages | `app` |
 //! | `problem` | every error as it leaves the house | `app` |
 //! | [`jobs`] | work beside the requests | `app` |
 //! | [`net`] | sockets, TLS, accept loop, HTTP/1 framing, fast path, timeouts, limits | nothing of links |
@@ -34,13 +35,14 @@ pub mod clicks;
 pub mod client_address;
 pub mod clock;
 pub mod code;
+pub mod compat;
 pub mod config;
-pub mod dialects;
 pub mod egress;
 pub mod entropy;
 pub mod jobs;
 pub mod limits;
 pub mod link;
+mod language;
 pub mod net;
 pub mod peers;
 mod problem;

@@ -16,7 +16,7 @@ use axum::body::{Body, to_bytes};
 use http::{Method, Request, StatusCode};
 use kurz::account::Email;
 use kurz::account::password::Password;
-use kurz::app::people::{NewUser, People};
+use kurz::app::accounts::{Accounts, NewUser};
 use kurz::app::{Actor, Passwords};
 use kurz::client_address::ClientAddress;
 use kurz::clock::{Clock, Timestamp};
@@ -132,7 +132,7 @@ async fn start(folder: &Path) -> (RunningServer, String) {
     let config = Config::load(&Overrides::default(), settings, folder).expect("they are sound");
     let clock = Clock::manual(Timestamp::from_ms(1_773_576_000_000));
     let passwords = Passwords::start(NonZeroUsize::MIN, 4, 4).expect("a thread can be had");
-    let people = People {
+    let people = Accounts {
         store: Arc::new(Store::open(&config.store).await.expect("the folder can be written to")),
         clock: clock.clone(),
         entropy: Entropy::os(),

@@ -17,6 +17,6 @@ pub mod clicks;
 pub mod visitor_kind;
 #[path = "../../src/net/host.rs"]
 pub mod host;
-#[path = "../../src/web/links/cell.rs"]
+#[path = "../../src/web/links/csv_cell.rs"]
 pub mod cell;
 pub mod targets;

@@ -3,6 +3,7 @@
 
 pub(crate) mod admin;
 pub(crate) mod auth;
+pub(crate) mod call;
 pub(crate) mod health;
 pub(crate) mod hosts;
 pub(crate) mod identity;
@@ -103,4 +104,23 @@ pub fn endpoints() -> OpenApiRouter<Arc<App>> {
         .routes(routes!(stats::stats))
         .routes(routes!(health::healthz))
         .routes(routes!(health::readyz))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::link::Status;
+
+    #[test]
+    fn the_document_lets_a_list_be_filtered_by_every_status() {
+        let document = serde_json::to_value(endpoints().into_openapi()).unwrap();
+        let list = &document["paths"]["/api/v1/workspaces/{workspace}/links"]["get"];
+        let parameters = list["parameters"].as_array().unwrap();
+        let status = parameters.iter().find(|parameter| parameter["name"] == "status").unwrap();
+        let pattern = status["schema"]["pattern"].as_str().unwrap();
+        let names: Vec<&str> = pattern.trim_matches(['^', '(', ')', '$']).split('|').collect();
+        for one in [Status::Active, Status::Expired, Status::Deleted, Status::Disabled] {
+            assert!(names.contains(&one.as_str()), "{pattern} lacks {one:?}");
+        }
+    }
 }

@@ -1,32 +1,145 @@
-//! The log of changes, for those who administer the server: who did what, when, to what, from where.
+//! The audit log: which actions it knows, and the row that is written with each change.
 
-use crate::account::{Caller, Email};
-use crate::app::list::page_size;
-use crate::app::{App, AppError, ChangeDetail, FieldError};
+use serde::{Deserialize, Serialize};
+
+use crate::account::{Caller, KeyId, UserId};
+use crate::app::{App, AppError};
 use crate::clock::Timestamp;
-use crate::store::{AuditQuery, StoredChange};
+use crate::store::{AuditRow, NewAuditEntry, Subject};
 
-/// What a link's own row tells.
-const CREATED: &str = "created";
-/// Longest word to filter by.
-const WORD_BYTES: usize = 64;
+/// The kinds of things that the log is about.
+pub const KINDS: [&str; 6] = ["link", "user", "key", "workspace", "member", "host"];
 
-/// Which changes.
-#[derive(Clone, Debug, Default)]
-pub struct AuditFilter {
-    /// Go on where the last page ended.
-    pub cursor: Option<String>,
-    /// Changes in the page.
-    pub limit: Option<i64>,
-    /// The address of who did it.
-    pub user: Option<String>,
-    /// What was done. `created` with the kind `link`, or without any, lists the making of links.
-    pub action: Option<String>,
-    /// The kind of thing that it was done to.
-    pub kind: Option<String>,
+/// Declare the actions with the words that the store and the API have for them.
+macro_rules! actions {
+    ($($variant:ident = $word:literal,)+) => {
+        /// What was done.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+        #[expect(missing_docs, reason = "the word beside each variant says what it is")]
+        pub enum Action { $($variant,)+ }
+
+        impl Action {
+            /// All of them, in the order in which a filter offers them.
+            pub const ALL: &[Self] = &[$(Self::$variant,)+];
+
+            /// Its name in the store and in the API.
+            pub const fn as_str(self) -> &'static str {
+                match self { $(Self::$variant => $word,)+ }
+            }
+        }
+    };
 }
 
-/// One change.
+actions! {
+    Created = "created",
+    Edited = "edited",
+    Deleted = "deleted",
+    Restored = "restored",
+    Claimed = "claimed",
+    Disabled = "disabled",
+    Enabled = "enabled",
+    ReportsDismissed = "reports-dismissed",
+    LinksDisabled = "links-disabled",
+    LinksEnabled = "links-enabled",
+    Registered = "registered",
+    PasswordChanged = "password-changed",
+    Promoted = "promoted",
+    AccountDeleted = "left",
+    KeyCreated = "made",
+    KeyRevoked = "revoked",
+    Added = "added",
+    RoleChanged = "changed",
+    Removed = "removed",
+}
+
+impl Action {
+    /// Read its name.
+    pub fn parse(text: &str) -> Option<Self> {
+        Self::ALL.iter().copied().find(|action| action.as_str() == text)
+    }
+}
+
+/// More about an action.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct AuditDetail {
+    /// The fields that are different now, as the API names them.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub fields: Vec<String>,
+    /// Where the link led before.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub old_target: Option<String>,
+    /// Why.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
+    /// What was said about it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub note: Option<String>,
+    /// The role that somebody has now.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub role: Option<String>,
+    /// How many links, or reports, it was about.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub count: Option<usize>,
+    /// Where a disabled link led, when it was made, and from which address.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub target: Option<String>,
+    /// When it was made.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub made_at: Option<String>,
+    /// From which address it was made.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub made_from: Option<String>,
+    /// Whose it is: the number of an account.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub owner: Option<i64>,
+}
+
+/// Who does something, for the audit log.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Actor {
+    /// Whose account.
+    pub user: Option<UserId>,
+    /// With which key.
+    pub key: Option<KeyId>,
+    /// From which address.
+    pub client: Option<String>,
+}
+
+impl Actor {
+    /// Whoever asks.
+    pub fn of(caller: &Caller) -> Self {
+        let client = caller.client.map(|client| client.to_string());
+        Self { user: caller.owner(), key: caller.key(), client }
+    }
+
+    /// Whoever can open the store.
+    pub fn operator() -> Self {
+        Self { user: None, key: None, client: Some("command line".to_owned()) }
+    }
+
+    /// The row of the audit log about something that they do.
+    pub(super) fn audit(
+        &self,
+        (id, at): (i64, Timestamp),
+        subject: Subject,
+        action: Action,
+        detail: &AuditDetail,
+    ) -> NewAuditEntry {
+        NewAuditEntry {
+            id,
+            at,
+            user: self.user,
+            key: self.key,
+            action: action.as_str(),
+            subject,
+            detail: serde_json::to_string(detail).unwrap_or_else(|_| "{}".to_owned()),
+            client: self.client.clone(),
+        }
+    }
+}
+
+/// An entry of the audit log.
 #[derive(Clone, Debug, PartialEq)]
 pub struct AuditEntry {
     /// When.
@@ -39,99 +152,67 @@ pub struct AuditEntry {
     pub key: Option<i64>,
     /// From which address.
     pub client: Option<String>,
-    /// What was done.
+    /// What was done: the name of an [`Action`].
     pub action: String,
     /// To what kind of thing.
     pub kind: String,
     /// Which one.
     pub subject: String,
     /// More about it.
-    pub detail: ChangeDetail,
+    pub detail: AuditDetail,
 }
 
-/// A page of changes, newest first.
-#[derive(Clone, Debug)]
-pub struct AuditPage {
-    /// The changes.
-    pub entries: Vec<AuditEntry>,
-    /// How to get the next page, if there is one.
-    pub next: Option<String>,
+impl From<AuditRow> for AuditEntry {
+    fn from(change: AuditRow) -> Self {
+        let (kind, subject) = change.subject;
+        Self {
+            at: change.at,
+            user: change.user.map(|user| user.0),
+            email: change.email,
+            key: change.key.map(|key| key.0),
+            client: change.client,
+            action: change.action,
+            kind,
+            subject,
+            detail: serde_json::from_str(&change.detail).unwrap_or_default(),
+        }
+    }
 }
 
 impl App {
-    /// A page of the log.
-    pub async fn audit(
+    /// The row of the audit log about something that `caller` does now.
+    pub(super) async fn audit(
         &self,
         caller: &Caller,
-        filter: &AuditFilter,
-    ) -> Result<AuditPage, AppError> {
-        Self::administers(caller)?;
-        let page = page_size(filter.limit)?;
-        let user = match filter.user.as_deref().map(str::trim).filter(|text| !text.is_empty()) {
-            None => None,
-            Some(text) => {
-                let nobody = AuditPage { entries: Vec::new(), next: None };
-                let Ok(email) = Email::parse(text) else { return Ok(nobody) };
-                let Some(user) = self.parts.store.find_user(&email).await? else {
-                    return Ok(nobody);
-                };
-                Some(user.id)
-            }
-        };
-        let (action, kind) = (word(filter.action.as_deref())?, word(filter.kind.as_deref())?);
-        let before = match filter.cursor.as_deref() {
-            None => (Timestamp::from_ms(i64::MAX), i64::MAX),
-            Some(text) => read_cursor(text)?,
-        };
-        let of_links = matches!(kind.as_deref(), None | Some("link"));
-        let made = action.as_deref() == Some(CREATED) && of_links;
-        // One more than asked for tells whether there is a next page.
-        let query = AuditQuery { user, action, kind, before, most: page + 1 };
-        let store = &self.parts.store;
-        let found =
-            if made { store.list_made(&query).await? } else { store.list_audit(&query).await? };
-        let full = usize::try_from(page).unwrap_or(usize::MAX);
-        let last = found.get(full.saturating_sub(1)).filter(|_| found.len() > full);
-        let next = last.map(|last| format!("{}.{}", last.at.as_ms(), last.id));
-        let entries = found.into_iter().take(full).map(entry).collect();
-        Ok(AuditPage { entries, next })
+        subject: Subject,
+        action: Action,
+    ) -> Result<NewAuditEntry, AppError> {
+        self.audit_with(caller, subject, action, AuditDetail::default()).await
+    }
+
+    pub(super) async fn audit_with(
+        &self,
+        caller: &Caller,
+        subject: Subject,
+        action: Action,
+        detail: AuditDetail,
+    ) -> Result<NewAuditEntry, AppError> {
+        let id = self.audit_ids.take(&self.parts.store, 1).await?.pop().unwrap_or_default();
+        let at = self.parts.clock.now();
+        Ok(Actor::of(caller).audit((id, at), subject, action, &detail))
     }
 }
 
-fn entry(change: StoredChange) -> AuditEntry {
-    let (kind, subject) = change.subject;
-    AuditEntry {
-        at: change.at,
-        user: change.user.map(|user| user.0),
-        email: change.email,
-        key: change.key.map(|key| key.0),
-        client: change.client,
-        action: change.action,
-        kind,
-        subject,
-        detail: serde_json::from_str(&change.detail).unwrap_or_default(),
-    }
-}
+#[cfg(test)]
+mod tests {
+    use super::*;
 
-fn word(text: Option<&str>) -> Result<Option<String>, FieldError> {
-    match text.map(str::trim) {
-        None | Some("") => Ok(None),
-        Some(text) if text.len() > WORD_BYTES || text.contains('\0') => {
-            let detail = format!("a word to filter by has at most {WORD_BYTES} bytes");
-            Err(FieldError::new("action", "search-invalid", detail))
+    #[test]
+    fn every_action_is_read_by_its_own_name() {
+        for action in Action::ALL {
+            assert_eq!(Action::parse(action.as_str()), Some(*action));
         }
-        Some(text) => Ok(Some(text.to_owned())),
+        assert_eq!(Action::parse("Created"), None);
+        assert_eq!(Action::ALL.len(), 19);
     }
-}
-
-/// `time.number` of the last change of a page.
-fn read_cursor(text: &str) -> Result<(Timestamp, i64), FieldError> {
-    let read = |text: &str| {
-        let (at, id) = text.split_once('.')?;
-        Some((Timestamp::from_ms(at.parse().ok()?), id.parse().ok()?))
-    };
-    read(text).ok_or_else(|| {
-        let detail = "cursor is not one that this list gave: leave it out to start over";
-        FieldError::new("cursor", "cursor-invalid", detail)
-    })
 }

@@ -1,63 +1,42 @@
 //! What kurz does, whoever asks: the API, the pages, the command line. Knows no HTTP and no SQL.
 
-mod accounts;
-mod address;
-mod alarm;
+pub mod accounts;
+mod admin;
+mod analytics;
 mod audit;
-mod change;
-mod changes;
-mod claim;
 mod cleanup;
-mod create;
-mod disable;
-mod draft;
-mod edit;
 mod error;
 mod health;
-mod hear;
-mod hosts;
-mod identity;
-mod keys;
+mod id_allocator;
+mod invalidation;
 mod limits;
-mod list;
-mod members;
-mod numbers;
-mod operation;
-mod passwords;
-mod pictures;
-pub mod people;
-mod repeat;
-mod reports;
-mod seats;
-mod sessions;
-mod show;
-mod stats;
-mod target;
-mod traffic;
+mod links;
+mod page;
+mod patch;
 mod workspaces;
 
-pub use accounts::{Person, Registration, Session};
-pub use audit::{AuditEntry, AuditFilter, AuditPage};
-pub use change::Change;
-pub use changes::{Actor, ChangeDetail, LinkChange};
-pub use claim::{ClaimRequest, MOST_CLAIMS};
+pub use accounts::keys::KeyRequest;
+pub use accounts::login::{Person, Registration, Session};
+pub use accounts::passwords::{COST, Passwords, QUEUE};
+pub use accounts::sessions::{Browser, SESSION_LIFE};
+pub use admin::audit::AuditFilter;
+pub use admin::reports::{MOST_WORDS, ReportQueue, ReportRequest, ReportedLink};
+pub use admin::{JobRun, Operation};
+pub use analytics::series::{Bucket, LinkTraffic, Span};
+pub use analytics::totals::Stats;
+pub use audit::{Action, Actor, AuditDetail, AuditEntry, KINDS as AUDIT_KINDS};
 pub use cleanup::{Cleaned, CleanupEnd, CleanupTimes};
-pub use create::{Created, LinkRequest, Metered};
-pub use edit::LinkPatch;
 pub use error::{AppError, FieldError, Missing};
 pub use health::Probe;
-pub use keys::KeyRequest;
-pub use list::{Find, LinkFilter, LinkPage};
-pub use members::MemberPage;
-pub use operation::{JobRun, Operation, UserPage};
-pub use passwords::{COST, Passwords, QUEUE};
-pub use pictures::{Format, Picture};
-pub use reports::{MOST_WORDS, ReportQueue, ReportRequest, ReportedLink};
-pub use sessions::{Browser, SESSION_LIFE};
-pub use show::ShownLink;
-pub use stats::Stats;
-pub use traffic::{Bucket, LinkTraffic, Span};
-pub use workspaces::{MAIN, Rights, ShownWorkspace, WorkspacePage, WorkspacePatch};
+pub use links::claim::{ClaimRequest, MOST_CLAIMS};
+pub use links::create::{Created, LinkRequest, Metered};
+pub use links::edit::LinkPatch;
+pub use links::list::{Find, FoundLinks, LinkFilter};
+pub use links::qr::{Format, Picture};
+pub use links::show::ShownLink;
+pub use page::Page;
+pub use patch::Change;
+pub use workspaces::{MAIN, Rights, ShownWorkspace, WorkspacePatch};
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -80,7 +59,7 @@ pub use crate::store::{ApiKey, BrowserSession, Host, Instance, Member, Report, U
 
 use crate::store::Store;
 
-use numbers::Numbers;
+use id_allocator::IdAllocator;
 
 /// What an operator may choose about links.
 #[derive(Clone, Debug)]
@@ -152,16 +131,15 @@ pub struct Parts {
 #[derive(Debug)]
 pub struct App {
     parts: Parts,
-    people: people::People,
-    known: identity::Known,
-    seats: seats::Seats,
-    sessions: sessions::KnownSessions,
-    link_ids: Numbers,
-    code_counter: Numbers,
-    change_ids: Numbers,
-    stats: stats::Cached,
+    accounts: accounts::Accounts,
+    credentials: accounts::credential_cache::CredentialCache,
+    memberships: workspaces::membership_cache::MembershipCache,
+    link_ids: IdAllocator,
+    code_counter: IdAllocator,
+    audit_ids: IdAllocator,
+    stats: analytics::totals::Cached,
     looked_through: health::LookedThrough,
-    alarm: alarm::Alarm,
+    retarget_alarm: links::retarget_alarm::RetargetAlarm,
     /// Since when it serves.
     started_at: Timestamp,
 }
@@ -169,7 +147,7 @@ pub struct App {
 impl App {
     /// Put the parts together, and see to it that the workspace `main` exists.
     pub async fn new(parts: Parts) -> Result<Self, AppError> {
-        let people = people::People {
+        let accounts = accounts::Accounts {
             store: Arc::clone(&parts.store),
             clock: parts.clock.clone(),
             entropy: parts.entropy.clone(),
@@ -178,17 +156,16 @@ impl App {
         let started_at = parts.clock.now();
         let app = Self {
             parts,
-            people,
-            known: identity::Known::default(),
-            seats: seats::Seats::default(),
-            sessions: sessions::KnownSessions::default(),
+            accounts,
+            credentials: accounts::credential_cache::CredentialCache::default(),
+            memberships: workspaces::membership_cache::MembershipCache::default(),
             started_at,
             looked_through: health::LookedThrough::default(),
-            alarm: alarm::Alarm::default(),
-            link_ids: Numbers::new("link", 10_000),
-            code_counter: Numbers::new("code", 1_000),
-            change_ids: Numbers::new("change", 100),
-            stats: stats::Cached::default(),
+            retarget_alarm: links::retarget_alarm::RetargetAlarm::default(),
+            link_ids: IdAllocator::new("link", 10_000),
+            code_counter: IdAllocator::new("code", 1_000),
+            audit_ids: IdAllocator::new("change", 100),
+            stats: analytics::totals::Cached::default(),
         };
         app.ensure_workspace(&workspaces::main_id()).await?;
         Ok(app)

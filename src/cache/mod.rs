@@ -9,6 +9,7 @@
 mod active_blocklist;
 mod cached_link;
 mod counter_table;
+mod generation;
 mod hosts;
 mod link_counters;
 mod links;
@@ -17,8 +18,10 @@ mod reuse;
 
 pub use active_blocklist::ActiveBlocklist;
 pub use cached_link::{CachedLink, CachedLinkFields, CachedLinkHeader};
+pub use generation::Generation;
+pub(crate) use generation::GenerationCache;
 pub use hosts::Hosts;
 pub use link_counters::LinkCounters;
 pub use links::{Found, LinkCache, LinkCacheSizes};
 pub use near::NearCache;
-pub use reuse::{ReusableLink, ReuseCache, ReuseGeneration};
+pub use reuse::{ReusableLink, ReuseCache};

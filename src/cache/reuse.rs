@@ -1,144 +1,86 @@
 //! Links that were asked for before, so that asking for the same again costs no transaction. By
 //! workspace and code: a deterministic code follows from the URL and a chosen one is given, so both
-//! are known before the store is. Not who may have them, and not whether they are still what is
-//! asked for: whoever looks decides that.
-//!
-//! Invariant: what was read before a link was told to be forgotten is not kept after it.
+//! are known before the store is asked. Who may have a link, and whether it is still what is asked for,
+//! is for the caller to check.
 
-use std::hash::{BuildHasher, RandomState};
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
-use quick_cache::sync::{Cache, DefaultLifecycle};
-use quick_cache::{DefaultHashBuilder, Weighter};
-use tokio::time::Instant;
+use quick_cache::Weighter;
 
+use super::generation::{Generation, GenerationCache, Stamped};
 use crate::link::Link;
 
 /// What an entry costs beside its texts: the link, the key and the slots that lead to them. Measured
 /// over 200,000 entries.
 const ENTRY_BYTES: usize = 650;
-/// How long a link is taken as it was read. Its counts go on, and are shown a second late anyway.
+/// How long a link's counts are shown as they were read.
 const FRESH: Duration = Duration::from_secs(1);
 /// How long a link is known to exist after it was last read.
 const KNOWN: Duration = Duration::from_hours(24);
-/// Locks that forgetting and keeping share, so that links are rarely in each other's way.
-const LOCKS: usize = 64;
-/// What room is made for at once: the rest comes as it is needed.
-const EXPECTED: usize = 1_000;
 
 /// A link that is known to exist.
 #[derive(Clone, Debug)]
 pub struct ReusableLink {
     /// The link, as it was read.
     pub link: Arc<Link>,
-    /// Whether that was so lately that its counts can be shown.
+    /// Whether its counts are recent enough to be shown.
     pub is_fresh: bool,
-}
-
-/// A generation, to tell what was read after it from what was forgotten since.
-#[derive(Clone, Copy, Debug)]
-pub struct ReuseGeneration(u64);
-
-#[derive(Clone, Debug)]
-struct ReuseSlot {
-    link: Arc<Link>,
-    read: Instant,
 }
 
 #[derive(Clone, Debug)]
 struct Weight;
 
-impl Weighter<String, ReuseSlot> for Weight {
-    fn weight(&self, key: &String, slot: &ReuseSlot) -> u64 {
-        let link = &slot.link;
+impl Weighter<String, Stamped<Arc<Link>>> for Weight {
+    fn weight(&self, key: &String, stamped: &Stamped<Arc<Link>>) -> u64 {
+        let link = &stamped.value;
         let tags: usize = link.tags.iter().map(|tag| 24 + tag.len()).sum();
         let texts = key.len() + link.target.len() + link.title.as_ref().map_or(0, String::len);
         u64::try_from(ENTRY_BYTES + texts + tags).unwrap_or(u64::MAX / 2)
     }
 }
 
-/// The memory.
+/// The cache of links by workspace and code.
 #[derive(Debug)]
-pub struct ReuseCache {
-    slots: Cache<String, ReuseSlot, Weight>,
-    generation: AtomicU64,
-    /// When a link of each lock was last forgotten.
-    forgotten: Vec<Mutex<u64>>,
-    hasher: RandomState,
-}
+pub struct ReuseCache(GenerationCache<String, Arc<Link>, Weight>);
 
 impl ReuseCache {
-    /// A memory of at most about `bytes`; with 0 it keeps nothing.
+    /// A cache of at most about `bytes`; with 0 it keeps nothing.
     pub fn new(bytes: u64) -> Self {
-        let slots = Cache::with(
-            EXPECTED,
-            bytes,
-            Weight,
-            DefaultHashBuilder::default(),
-            DefaultLifecycle::default(),
-        );
-        Self {
-            slots,
-            generation: AtomicU64::new(0),
-            forgotten: (0..LOCKS).map(|_| Mutex::default()).collect(),
-            hasher: RandomState::new(),
-        }
+        Self(GenerationCache::with_weight(bytes, Weight))
     }
 
-    /// Now: to be taken before the store is read.
-    pub fn generation(&self) -> ReuseGeneration {
-        ReuseGeneration(self.generation.load(Ordering::SeqCst))
+    /// To be taken before the store is read.
+    pub fn generation(&self) -> Generation {
+        self.0.generation()
     }
 
     /// The link of this code, if it is known.
     pub fn find(&self, workspace: &str, code: &str) -> Option<ReusableLink> {
-        let slot = self.slots.get(&key(workspace, code))?;
-        let age = slot.read.elapsed();
-        (age < KNOWN).then_some(ReusableLink { link: slot.link, is_fresh: age < FRESH })
+        let found = self.0.get(&key(workspace, code))?;
+        let age = found.age();
+        (age < KNOWN).then_some(ReusableLink { link: found.value, is_fresh: age < FRESH })
     }
 
-    /// Keep a link that was read after `generation`, unless it was forgotten since.
-    pub fn keep(&self, generation: ReuseGeneration, link: Link) {
+    /// Keep a link that was read after `generation`, unless it was invalidated since.
+    pub fn keep(&self, generation: Generation, link: Link) {
         let key = key(link.workspace.as_str(), link.code.as_str());
-        self.with_lock(&key, |forgotten| {
-            if *forgotten <= generation.0 {
-                let slot = ReuseSlot { link: Arc::new(link), read: Instant::now() };
-                self.slots.insert(key.clone(), slot);
-            }
-        });
+        self.0.insert(generation, key, Arc::new(link));
     }
 
     /// Drop what is known about a link, since it changed.
-    pub fn forget(&self, workspace: &str, code: &str) {
-        let key = key(workspace, code);
-        self.with_lock(&key, |forgotten| {
-            *forgotten = self.generation.fetch_add(1, Ordering::SeqCst) + 1;
-            self.slots.remove(&key);
-        });
+    pub fn invalidate(&self, workspace: &str, code: &str) {
+        self.0.invalidate(&key(workspace, code));
     }
 
     /// Drop everything: any link may have changed.
     pub fn clear(&self) {
-        for lock in &self.forgotten {
-            let mut forgotten = lock.lock().unwrap_or_else(PoisonError::into_inner);
-            *forgotten = self.generation.fetch_add(1, Ordering::SeqCst) + 1;
-        }
-        self.slots.clear();
+        self.0.clear();
     }
 
     /// How many links are here, and about how many bytes they take.
     pub fn size(&self) -> (usize, u64) {
-        (self.slots.len(), self.slots.weight())
-    }
-
-    fn with_lock(&self, key: &str, act: impl FnOnce(&mut u64)) {
-        let locks = u64::try_from(LOCKS).unwrap_or(1);
-        let at = usize::try_from(self.hasher.hash_one(key) % locks).unwrap_or_default();
-        if let Some(lock) = self.forgotten.get(at) {
-            act(&mut lock.lock().unwrap_or_else(PoisonError::into_inner));
-        }
+        self.0.size()
     }
 }
 
@@ -201,11 +143,11 @@ mod tests {
     }
 
     #[test]
-    fn what_was_read_before_a_link_was_forgotten_is_not_kept() {
+    fn what_was_read_before_a_link_was_invalidated_is_not_kept() {
         let reuse = ReuseCache::new(1 << 20);
         let before = reuse.generation();
         reuse.keep(before, link("abc"));
-        reuse.forget("team", "abc");
+        reuse.invalidate("team", "abc");
         assert!(reuse.find("team", "abc").is_none());
         reuse.keep(before, link("abc"));
         assert!(reuse.find("team", "abc").is_none());

@@ -1,4 +1,4 @@
-//! `kurz key`: API keys of a store's accounts, for its operator. People make their own over the API.
+//! `kurz key`: API keys of a store's accounts, for its operator. Accounts make their own over the API.
 
 use std::time::Duration;
 
@@ -8,7 +8,7 @@ use super::Failure;
 use super::lines::print_line;
 use super::operator::{StoreArgs, email, refused, with_people};
 use crate::account::{KeyId, Scope, Scopes};
-use crate::app::people::{self, NewKey};
+use crate::app::accounts::{self, NewKey};
 use crate::app::{Actor, ApiKey, App};
 use crate::config::duration;
 
@@ -73,7 +73,7 @@ pub(super) fn run(args: &Args) -> Result<(), Failure> {
             let scopes = read_scopes(scopes)?;
             let workspace = workspace.as_deref().map(App::workspace_id).transpose();
             let new = NewKey {
-                name: people::read_name(name).map_err(|error| refused(error.into()))?,
+                name: accounts::read_name(name).map_err(|error| refused(error.into()))?,
                 scopes,
                 workspace: workspace.map_err(refused)?,
                 expires_at: None,

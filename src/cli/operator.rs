@@ -10,7 +10,7 @@ use std::sync::Arc;
 use super::Failure;
 use crate::account::Email;
 use crate::account::password::Password;
-use crate::app::people::{self, People};
+use crate::app::accounts::{self, Accounts};
 use crate::app::{AppError, COST, Passwords, QUEUE};
 use crate::clock::Clock;
 use crate::config::{self, Config, Overrides};
@@ -34,7 +34,7 @@ pub(super) struct StoreArgs {
 /// Do `work` on the accounts of the store.
 pub(super) fn with_people<F>(
     args: &StoreArgs,
-    work: impl FnOnce(People) -> F,
+    work: impl FnOnce(Accounts) -> F,
 ) -> Result<(), Failure>
 where
     F: Future<Output = Result<(), Failure>>,
@@ -52,7 +52,7 @@ where
         let store = Store::open(&config.store).await.map_err(|error| failed(&error))?;
         let passwords =
             Passwords::start(NonZeroUsize::MIN, QUEUE, COST).map_err(|error| failed(&error))?;
-        work(People {
+        work(Accounts {
             store: Arc::new(store),
             clock: Clock::system(),
             entropy: Entropy::os(),
@@ -76,7 +76,7 @@ pub(super) fn refused(error: AppError) -> Failure {
 
 /// Read an address.
 pub(super) fn email(text: &str) -> Result<Email, Failure> {
-    people::read_email(text).map_err(|error| refused(error.into()))
+    accounts::read_email(text).map_err(|error| refused(error.into()))
 }
 
 /// A password from the terminal, where it is not shown, or else the first line of stdin. Never from
@@ -99,5 +99,5 @@ pub(super) fn ask_password() -> Result<Password, Failure> {
             .map_err(|error| Failure::reading("the password from stdin", &error))?;
         text.trim_end_matches(['\r', '\n']).to_owned()
     };
-    people::read_password("password", &text).map_err(|error| refused(error.into()))
+    accounts::read_password("password", &text).map_err(|error| refused(error.into()))
 }

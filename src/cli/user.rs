@@ -9,7 +9,7 @@ use super::client::Client;
 use super::lines::print_line;
 use super::operator::{StoreArgs, ask_password, email, refused, with_people};
 use super::runtime::block_on;
-use crate::app::people::{self, NewUser, People};
+use crate::app::accounts::{self, Accounts, NewUser};
 use crate::app::{Actor, AppError, User};
 
 const EXAMPLES: &str = "\
@@ -91,7 +91,7 @@ pub(super) fn run(args: &Args) -> Result<(), Failure> {
         What::Add { email: text, admin, name } => {
             let new = NewUser {
                 email: email(text)?,
-                name: people::read_name(name).map_err(|error| refused(error.into()))?,
+                name: accounts::read_name(name).map_err(|error| refused(error.into()))?,
                 password: ask_password()?,
                 is_admin: *admin,
                 invite: None,
@@ -148,7 +148,7 @@ fn ask_server(text: &str, what: &str) -> Result<(), Failure> {
     block_on(client.post(&path, Some(json!({ "links": true })))).map(|_| ())
 }
 
-async fn list(people: &People) -> Result<(), Failure> {
+async fn list(people: &Accounts) -> Result<(), Failure> {
     // A closed pipe ends the list like its end; the first failure to write is the one to tell.
     let mut broken = None;
     let done = people

@@ -7,8 +7,9 @@ use http::header::{self, HeaderName};
 use http::{HeaderMap, HeaderValue, Response, StatusCode};
 
 use crate::cache::CachedLink;
+use crate::language::{Language, wants_page};
 use crate::link::Reason;
-use crate::redirect::pages::{self, Language};
+use crate::redirect::pages;
 use crate::redirect::{RedirectResponse, withheld_pages};
 
 const NO_STORE: HeaderValue = HeaderValue::from_static("no-store");
@@ -90,9 +91,9 @@ pub(super) fn method_not_allowed() -> RedirectResponse {
 
 /// The language of a visitor whose browser shows pages; `None` for other clients.
 pub(super) fn shows(headers: &HeaderMap) -> Option<Language> {
-    let accept = headers.get(header::ACCEPT).map(HeaderValue::as_bytes).unwrap_or_default();
-    let page = accept.windows(9).any(|window| window.eq_ignore_ascii_case(b"text/html"));
-    page.then(|| Language::of(headers))
+    let header = |name| headers.get(name).map_or(&[][..], HeaderValue::as_bytes);
+    let page = wants_page(header(header::ACCEPT));
+    page.then(|| Language::accepted(header(header::ACCEPT_LANGUAGE)))
 }
 
 /// Any answer to a GET, in the bytes that HTTP/1.1 has for it.

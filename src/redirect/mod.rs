@@ -22,6 +22,7 @@ use crate::clicks::{Click, ClickQueue, ClickWriter, VisitorKind};
 use crate::client_address::{ClientAddress, TrustedProxies};
 use crate::clock::{Clock, Stopwatch, Timestamp};
 use crate::code::{Reserved, path};
+use crate::language::Language;
 use crate::limits::Limits;
 use crate::limits::throttle::Throttle;
 use crate::link::{Decision, Month};
@@ -30,7 +31,6 @@ use crate::quota::{HitOutcome, Reservation, SharedQuota};
 use address_key::AddressKey;
 use answer::Refusal;
 pub use date::Date;
-use pages::Language;
 pub use visitor_kind::Visitors;
 
 /// An answer of the data plane: no body, or a small one.

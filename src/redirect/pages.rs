@@ -1,33 +1,9 @@
 //! What visitors see where there is no redirect: constants, in three languages, so that they are
 //! there when nothing else is. They say what happened and nothing of the link or its owner.
 
-use http::{HeaderMap, header};
-
+use crate::language::Language;
 use crate::redirect::answer::Refusal;
 use crate::redirect::withheld_pages;
-
-/// A language of these pages.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Language {
-    English,
-    German,
-    Spanish,
-}
-
-impl Language {
-    /// The first of ours that a browser names: browsers name the one they like best first.
-    pub(super) fn of(headers: &HeaderMap) -> Self {
-        let accepted = headers.get(header::ACCEPT_LANGUAGE).and_then(|text| text.to_str().ok());
-        let tags = accepted.unwrap_or_default().split(',');
-        let ours = tags.filter_map(|tag| match tag.trim().get(..2)? {
-            "en" => Some(Self::English),
-            "de" => Some(Self::German),
-            "es" => Some(Self::Spanish),
-            _ => None,
-        });
-        ours.take(1).next().unwrap_or(Self::English)
-    }
-}
 
 /// Allows the style below and nothing else.
 pub(super) const POLICY: &str = "default-src 'none'; style-src 'sha256-Q2bxGLjdqzGubVFNvqdBHTc8mejqt0c6F1x4PYSqMzs='; base-uri 'none'; \
@@ -203,7 +179,6 @@ const fn spanish(refusal: Refusal) -> &'static str {
 mod tests {
     use base64::Engine;
     use base64::engine::general_purpose::STANDARD;
-    use http::HeaderValue;
     use sha2::{Digest, Sha256};
 
     use super::*;
@@ -213,19 +188,5 @@ mod tests {
         let hash = STANDARD.encode(Sha256::digest(style!()));
         assert!(POLICY.contains(&format!("'sha256-{hash}'")), "sha256-{hash}");
         assert!(page(Refusal::Gone, Language::German).contains(style!()));
-    }
-
-    #[test]
-    fn a_visitor_reads_their_own_language() {
-        let of = |text: &'static str| {
-            let mut headers = HeaderMap::new();
-            headers.insert(header::ACCEPT_LANGUAGE, HeaderValue::from_static(text));
-            Language::of(&headers)
-        };
-        assert_eq!(of("de-AT,de;q=0.9,en;q=0.8"), Language::German);
-        assert_eq!(of("fr, es;q=0.5"), Language::Spanish);
-        assert_eq!(of("fr"), Language::English);
-        assert_eq!(of(""), Language::English);
-        assert_eq!(Language::of(&HeaderMap::new()), Language::English);
     }
 }

@@ -1,8 +1,9 @@
 //! What visitors of a link see that exists but is withheld: the reason, in three languages, and where to
 //! report links. Constants, as all pages of the data plane are.
 
+use crate::language::Language;
 use crate::link::Reason;
-use crate::redirect::pages::{Language, html};
+use crate::redirect::pages::html;
 
 /// The page for a reason.
 #[rustfmt::skip]
@@ -52,8 +53,9 @@ use crate::redirect::answer::problem;
 mod tests {
     use super::*;
 
+    // threats: A17
     #[test]
-    fn a17_every_reason_is_named_in_every_language() {
+    fn every_reason_is_named_in_every_language() {
         let mut seen = Vec::new();
         for language in [Language::English, Language::German, Language::Spanish] {
             for reason in Reason::ALL {

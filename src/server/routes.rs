@@ -15,8 +15,8 @@ use utoipa_axum::router::OpenApiRouter;
 use crate::api;
 use crate::app::App;
 use crate::code::Reserved;
+use crate::compat;
 use crate::config::PublicUrl;
-use crate::dialects;
 use crate::problem::Problem;
 use crate::web;
 
@@ -27,7 +27,7 @@ pub fn document() -> OpenApi {
 
 /// Every endpoint, the older wire shapes included.
 fn endpoints() -> OpenApiRouter<Arc<App>> {
-    api::endpoints().merge(dialects::endpoints())
+    api::endpoints().merge(compat::endpoints())
 }
 
 /// Words that are pages or endpoints: no custom code may be one of them.
@@ -119,8 +119,9 @@ mod tests {
 
     use super::*;
 
+    // threats: F10
     #[tokio::test]
-    async fn f10_a_panic_answers_500_to_its_own_request_alone() {
+    async fn a_panic_answers_500_to_its_own_request_alone() {
         let broken: fn() -> StatusCode = || panic!("planted");
         let router = Router::new()
             .route("/broken", get(move || async move { broken() }))
@@ -136,8 +137,9 @@ mod tests {
         }
     }
 
+    // threats: G11
     #[test]
-    fn g11_browsers_stay_with_https_where_kurz_is_reached_by_it() {
+    fn browsers_stay_with_https_where_kurz_is_reached_by_it() {
         let hardened = |url: &str| {
             let headers = Headers::new(&PublicUrl::parse(url).unwrap());
             let answer = headers.harden(Response::default());
@@ -147,8 +149,9 @@ mod tests {
         assert_eq!(hardened("http://kurz.example"), None);
     }
 
+    // threats: B1
     #[test]
-    fn b1_every_first_segment_of_the_router_is_reserved() {
+    fn every_first_segment_of_the_router_is_reserved() {
         let reserved = reserved();
         let api = document();
         let pages = web::pages(&api);

@@ -16,8 +16,8 @@ use crate::web::cookies;
 use crate::web::failure::{Failure, Refusal};
 use crate::web::form::Form;
 use crate::web::keys::Keys;
+use crate::web::login::agent;
 use crate::web::page::{self, Note, Page};
-use crate::web::sign::agent;
 use crate::web::visitor::{Member, Visitor};
 
 #[derive(Template)]
@@ -48,7 +48,7 @@ fn browser(visitor: &Visitor) -> Result<&Browser, AppError> {
 
 async fn account_page(app: &App, visitor: &Visitor) -> Result<AccountPage, AppError> {
     let browser = browser(visitor)?;
-    let words = visitor.language.words();
+    let words = visitor.words();
     let sessions = app.list_sessions(&visitor.caller).await?;
     let row = |session: BrowserSession| SessionRow {
         id: URL_SAFE_NO_PAD.encode(session.hash),
@@ -76,7 +76,7 @@ pub(super) async fn account(
     uri: Uri,
 ) -> Result<Response, Failure> {
     let query = Form::parse(uri.query().unwrap_or_default().as_bytes());
-    let words = &visitor.language.words().account;
+    let words = &visitor.words().account;
     let note = match query.text("note") {
         "password" => Some(words.password_changed),
         "ended" => Some(words.session_ended),
@@ -105,7 +105,7 @@ pub(super) async fn password(
             Ok((AppendHeaders([(SET_COOKIE, cookie)]), back).into_response())
         }
         Err(error) => {
-            let refusal = Refusal::read(error, visitor.language.words())?;
+            let refusal = Refusal::read(error, visitor.words())?;
             let account = account_page(&app, &visitor).await?;
             let password_refused = Some(refusal.line());
             Ok(page::show_with(refusal.status, &AccountPage { password_refused, ..account }))
@@ -151,7 +151,7 @@ pub(super) async fn delete(
             Ok((AppendHeaders([(SET_COOKIE, cookie)]), bye).into_response())
         }
         Err(error) => {
-            let refusal = Refusal::read(error, visitor.language.words())?;
+            let refusal = Refusal::read(error, visitor.words())?;
             let account = account_page(&app, &visitor).await?;
             let delete_refused = Some(refusal.line());
             Ok(page::show_with(refusal.status, &AccountPage { delete_refused, ..account }))
@@ -165,7 +165,7 @@ pub(super) async fn make_key(
     Member(visitor): Member,
     form: Form,
 ) -> Result<Response, Failure> {
-    let words = visitor.language.words();
+    let words = visitor.words();
     let keys = Keys::make(&app, &visitor.caller, words, &form, None).await?;
     let refused = keys.refused.is_some();
     let status = if refused { StatusCode::UNPROCESSABLE_ENTITY } else { StatusCode::OK };

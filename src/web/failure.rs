@@ -5,9 +5,9 @@ use http::{HeaderMap, StatusCode, header};
 
 use crate::app::AppError;
 use crate::problem::Problem;
+use crate::web::i18n::{Words, fill};
 use crate::web::page::{self, Manner};
-use crate::web::visitor::language;
-use crate::web::words::{Words, fill};
+use crate::web::visitor::words_of;
 
 /// An error that ends a page. `guard` makes a page of it, in the visitor's language.
 #[derive(Clone, Debug)]
@@ -39,7 +39,7 @@ pub(super) fn dress(response: Response, headers: &HeaderMap) -> Response {
     if !page::wants_page(headers) {
         return response;
     }
-    let words = language(headers).words();
+    let words = words_of(headers);
     let trouble = &words.trouble;
     let explained = tell(words, problem);
     let status = problem.status();

@@ -14,9 +14,9 @@ use crate::clock::Timestamp;
 use crate::link::qr::{self, Look};
 use crate::web::failure::{Failure, Refusal};
 use crate::web::form::Form;
+use crate::web::i18n::fill;
 use crate::web::page::{self, Page};
 use crate::web::visitor::Visitor;
-use crate::web::words::fill;
 
 #[derive(Template)]
 #[template(path = "front.html")]
@@ -71,7 +71,7 @@ pub(super) async fn shorten(
             Ok(page::show(&FrontPage { made, ..front_page(&app, &visitor).await? }))
         }
         Err(error) => {
-            let refusal = Refusal::read(error, visitor.language.words())?;
+            let refusal = Refusal::read(error, visitor.words())?;
             let status = refusal.status;
             let front = front_page(&app, &visitor).await?;
             Ok(page::show_with(status, &FrontPage { url: given.to_owned(), refusal, ..front }))
@@ -106,7 +106,7 @@ fn made(created: Created) -> Result<Made, AppError> {
 
 async fn front_page(app: &App, visitor: &Visitor) -> Result<FrontPage, AppError> {
     let totals = app.stats().await?;
-    let words = visitor.language.words();
+    let words = visitor.words();
     let hours = app.policy().anon_ttl.as_secs() / 3600;
     Ok(FrontPage {
         page: Page::new(app, visitor),

@@ -9,11 +9,11 @@ use crate::account::{Caller, KeyId, Scope};
 use crate::app::{ApiKey, App, AppError, KeyRequest, Missing};
 use crate::web::failure::{Failure, Refusal};
 use crate::web::form::Form;
-use crate::web::home::own_path;
+use crate::web::i18n::Words;
 use crate::web::links::read_time;
 use crate::web::page;
+use crate::web::site::own_path;
 use crate::web::visitor::Member;
-use crate::web::words::Words;
 
 /// The keys that a page shows, and the form for another.
 #[derive(Debug, Default)]

@@ -1,10 +1,9 @@
 //! Pages for people: made on the server, one page a file; a script adds comfort. `guard` stands
-//! before all of them, `page` is the frame around them, `words` holds what they say.
+//! before all of them, `page` is the frame around them, `i18n` holds what they say.
 
 mod account;
 mod admin;
 mod assets;
-mod audit;
 mod claim;
 mod cookies;
 mod docs;
@@ -12,16 +11,15 @@ mod failure;
 mod form;
 mod front;
 mod guard;
-mod home;
+mod i18n;
 mod keys;
 mod links;
+mod login;
 mod page;
 mod preview;
 mod report;
-mod sign;
+mod site;
 mod visitor;
-mod words;
-mod workspace;
 mod workspaces;
 
 use std::sync::Arc;
@@ -33,20 +31,20 @@ use utoipa::openapi::OpenApi;
 use crate::app::App;
 
 pub use guard::guard;
-pub use links::cell::cell;
+pub use links::csv_cell::cell;
 pub use preview::{HostOfRequest, short_address};
 
 /// The pages, by path. The router and the reserved words are both made from this list.
 pub fn pages(api: &OpenApi) -> Vec<(&'static str, MethodRouter<Arc<App>>)> {
     let mut pages = vec![
         ("/", get(front::front).post(front::shorten)),
-        ("/robots.txt", get(home::robots)),
+        ("/robots.txt", get(site::robots)),
         ("/assets/{name}", get(assets::asset)),
-        ("/login", get(sign::login_page).post(sign::login)),
-        ("/register", get(sign::register_page).post(sign::register)),
+        ("/login", get(login::login_page).post(login::login)),
+        ("/register", get(login::register_page).post(login::register)),
         ("/app", get(|| async { Redirect::to("/app/w/main") })),
-        ("/app/logout", post(sign::logout)),
-        ("/app/language", post(home::language)),
+        ("/app/logout", post(login::logout)),
+        ("/app/language", post(site::language)),
         ("/app/claim", post(claim::claim)),
         ("/app/account", get(account::account)),
         ("/app/account/password", post(account::password)),
@@ -57,9 +55,9 @@ pub fn pages(api: &OpenApi) -> Vec<(&'static str, MethodRouter<Arc<App>>)> {
         ("/app/admin", get(admin::admin)),
         ("/app/admin/users", post(admin::users)),
         (report::PATH, get(report::form_page).post(report::report)),
-        ("/app/admin/reports", get(report::queue).post(report::settle)),
-        ("/app/admin/audit", get(audit::audit)),
-        ("/app/workspaces", get(workspaces::workspaces).post(workspaces::create)),
+        ("/app/admin/reports", get(admin::reports::queue).post(admin::reports::settle)),
+        ("/app/admin/audit", get(admin::audit::audit)),
+        ("/app/workspaces", get(workspaces::list::list).post(workspaces::list::create)),
         ("/api/docs", get(docs::page(api))),
         ("/api/openapi.json", get(docs::openapi(api))),
     ];
@@ -69,13 +67,14 @@ pub fn pages(api: &OpenApi) -> Vec<(&'static str, MethodRouter<Arc<App>>)> {
 
 /// The pages of a workspace and its links.
 fn workspace_pages() -> Vec<(&'static str, MethodRouter<Arc<App>>)> {
-    use links::{bulk, create, disable, edit, export, list, many, picture, show};
+    use links::{bulk, bulk_actions, create, disable, edit, export, list, qr, show};
+    use workspaces::settings;
     vec![
         ("/app/w/{workspace}", get(list::list)),
         ("/app/w/{workspace}/new", get(create::page).post(create::create)),
         ("/app/w/{workspace}/bulk", get(bulk::page).post(bulk::bulk)),
         ("/app/w/{workspace}/bulk.json", post(bulk::part)),
-        ("/app/w/{workspace}/many", post(many::many)),
+        ("/app/w/{workspace}/many", post(bulk_actions::bulk_actions)),
         ("/app/w/{workspace}/export.csv", get(export::csv)),
         ("/app/w/{workspace}/export.json", get(export::json)),
         ("/app/w/{workspace}/l/{code}", get(show::show)),
@@ -84,13 +83,13 @@ fn workspace_pages() -> Vec<(&'static str, MethodRouter<Arc<App>>)> {
         ("/app/w/{workspace}/l/{code}/restore", post(edit::restore)),
         ("/app/w/{workspace}/l/{code}/disable", post(disable::disable)),
         ("/app/w/{workspace}/l/{code}/enable", post(disable::enable)),
-        ("/app/w/{workspace}/l/{code}/qr", get(picture::picture)),
-        ("/app/w/{workspace}/settings", get(workspace::settings).post(workspace::change)),
-        ("/app/w/{workspace}/members", post(workspace::add_member)),
-        ("/app/w/{workspace}/members/change", post(workspace::change_member)),
-        ("/app/w/{workspace}/hosts", post(workspace::add_host)),
-        ("/app/w/{workspace}/hosts/remove", post(workspace::remove_host)),
-        ("/app/w/{workspace}/keys", post(workspace::make_key)),
-        ("/app/w/{workspace}/delete", post(workspace::delete)),
+        ("/app/w/{workspace}/l/{code}/qr", get(qr::qr)),
+        ("/app/w/{workspace}/settings", get(settings::settings).post(settings::change)),
+        ("/app/w/{workspace}/members", post(settings::add_member)),
+        ("/app/w/{workspace}/members/change", post(settings::change_member)),
+        ("/app/w/{workspace}/hosts", post(settings::add_host)),
+        ("/app/w/{workspace}/hosts/remove", post(settings::remove_host)),
+        ("/app/w/{workspace}/keys", post(settings::make_key)),
+        ("/app/w/{workspace}/delete", post(settings::delete)),
     ]
 }

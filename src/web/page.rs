@@ -9,10 +9,11 @@ use http::{HeaderMap, HeaderValue, StatusCode, header};
 
 use crate::app::{App, Person};
 use crate::clock::Timestamp;
+use crate::language::{self, Language};
 use crate::problem::Problem;
 use crate::web::assets;
-use crate::web::visitor::{Visitor, language};
-use crate::web::words::{Language, Words};
+use crate::web::i18n::Words;
+use crate::web::visitor::{Visitor, words_of};
 
 /// Nothing from elsewhere, no script but ours, no text that becomes markup, in nobody's frame.
 const POLICY: HeaderValue = HeaderValue::from_static(
@@ -57,7 +58,7 @@ impl Page {
             person: visitor.browser.as_ref().map(|browser| browser.person.clone()),
             is_open: app.policy().open,
             path: visitor.path.clone(),
-            ..Self::bare(visitor.language.words())
+            ..Self::bare(visitor.words())
         }
     }
 
@@ -160,8 +161,7 @@ pub(super) fn trouble(
 
 /// Whether the visitor is a browser that shows pages.
 pub(super) fn wants_page(headers: &HeaderMap) -> bool {
-    let accept = headers.get(header::ACCEPT).and_then(|accept| accept.to_str().ok());
-    accept.is_some_and(|accept| accept.to_ascii_lowercase().contains("text/html"))
+    language::wants_page(headers.get(header::ACCEPT).map_or(&[][..], HeaderValue::as_bytes))
 }
 
 /// There is nothing here: a page for browsers, a problem for others.
@@ -170,7 +170,7 @@ pub(super) fn nothing(headers: &HeaderMap) -> Response {
         let detail = "There is nothing at this address.";
         return Problem::new(StatusCode::NOT_FOUND, "not-found", detail).into_response();
     }
-    let words = language(headers).words();
+    let words = words_of(headers);
     let (title, text) = (words.trouble.not_found, words.trouble.not_found_text);
     trouble(words, StatusCode::NOT_FOUND, title, text)
 }

@@ -16,7 +16,7 @@ use crate::problem::Problem;
 use crate::web::failure::{self, Failure};
 use crate::web::page::{self, Page};
 use crate::web::report;
-use crate::web::visitor::language;
+use crate::web::visitor::words_of;
 
 #[derive(Template)]
 #[template(path = "preview.html")]
@@ -74,7 +74,7 @@ pub struct HostOfRequest(pub String);
 /// The page says nothing of whose the link is, and shows nobody who looks at it as signed in: it
 /// may stand on a workspace's own host.
 fn preview(shown: &ShownLink, headers: &HeaderMap) -> Response {
-    let words = language(headers).words();
+    let words = words_of(headers);
     let dead = match shown.status {
         Status::Expired => Some(words.link.preview_expired),
         Status::Disabled => Some(words.link.preview_disabled),

@@ -5,14 +5,15 @@ use std::sync::Arc;
 use axum::extract::FromRequestParts;
 use axum::response::{IntoResponse, Redirect, Response};
 use http::request::Parts;
-use http::{HeaderMap, Method, header};
+use http::{HeaderMap, HeaderValue, Method, header};
 
 use crate::account::Caller;
 use crate::app::{App, Browser};
 use crate::client_address::ClientAddress;
+use crate::language::Language;
 use crate::web::cookies;
 use crate::web::failure::Failure;
-use crate::web::words::Language;
+use crate::web::i18n::Words;
 
 /// Anybody.
 #[derive(Clone, Debug)]
@@ -31,10 +32,21 @@ pub(super) struct Visitor {
 pub(super) struct Member(pub(super) Visitor);
 
 /// The language of a request: what was chosen, else what the browser asks for.
-pub(super) fn language(headers: &HeaderMap) -> Language {
+fn language(headers: &HeaderMap) -> Language {
     let chosen = cookies::language(headers).and_then(Language::parse);
-    let accepted = headers.get(header::ACCEPT_LANGUAGE).and_then(|value| value.to_str().ok());
-    chosen.unwrap_or_else(|| Language::accepted(accepted.unwrap_or_default()))
+    let accepted = headers.get(header::ACCEPT_LANGUAGE).map_or(&[][..], HeaderValue::as_bytes);
+    chosen.unwrap_or_else(|| Language::accepted(accepted))
+}
+
+/// The words in the language of a request.
+pub(super) fn words_of(headers: &HeaderMap) -> &'static Words {
+    Words::of(language(headers))
+}
+
+impl Visitor {
+    pub(super) fn words(&self) -> &'static Words {
+        Words::of(self.language)
+    }
 }
 
 impl FromRequestParts<Arc<App>> for Visitor {

@@ -1,15 +1,12 @@
 //! `GET /api/v1/admin/audit`: the log of changes.
 
-use std::sync::Arc;
-
-use axum::extract::State;
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
-use crate::api::identity::Identified;
+use crate::api::call::Call;
 use crate::api::input::Params;
 use crate::api::time::Time;
-use crate::app::{App, AuditEntry, AuditFilter, ChangeDetail};
+use crate::app::{AuditDetail, AuditEntry, AuditFilter};
 use crate::problem::{Problem, Problems};
 
 /// Which changes.
@@ -52,7 +49,7 @@ pub(crate) struct AuditBody {
     /// More about it: changed `fields`, `old_target`, `reason`, `note`, `role`, `count`; of a
     /// disabled link `target`, `made_at`, `made_from`, `owner`.
     #[schema(value_type = Object)]
-    detail: ChangeDetail,
+    detail: AuditDetail,
 }
 
 impl From<AuditEntry> for AuditBody {
@@ -84,12 +81,11 @@ pub(crate) struct AuditList {
     operation_id = "list_changes", params(AuditParams),
     responses((status = 200, description = "A page of changes.", body = AuditList), Problems))]
 pub(crate) async fn audit(
-    State(app): State<Arc<App>>,
-    Identified(caller): Identified,
+    Call { app, caller, .. }: Call,
     Params(params): Params<AuditParams>,
 ) -> Result<axum::Json<AuditList>, Problem> {
     let AuditParams { cursor, limit, user, action, kind } = params;
-    let page = app.audit(&caller, &AuditFilter { cursor, limit, user, action, kind }).await?;
-    let changes = page.entries.into_iter().map(AuditBody::from).collect();
+    let page = app.list_audit(&caller, &AuditFilter { cursor, limit, user, action, kind }).await?;
+    let changes = page.items.into_iter().map(AuditBody::from).collect();
     Ok(axum::Json(AuditList { changes, next_cursor: page.next }))
 }

@@ -1,17 +1,13 @@
 //! `…/admin/reports`: what visitors report, and saying that there is nothing to it.
 
-use std::sync::Arc;
-
-use axum::extract::State;
 use http::StatusCode;
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use crate::api::identity::Identified;
-use crate::api::input::Names;
+use crate::api::call::{Call, LinkPath};
 use crate::api::links::LinkBody;
 use crate::api::time::Time;
-use crate::app::{App, Report, ReportedLink};
+use crate::app::{Report, ReportedLink};
 use crate::problem::{Problem, Problems};
 
 /// A report.
@@ -75,8 +71,7 @@ pub(crate) struct ReportList {
     operation_id = "list_reports",
     responses((status = 200, description = "The queue.", body = ReportList), Problems))]
 pub(crate) async fn list(
-    State(app): State<Arc<App>>,
-    Identified(caller): Identified,
+    Call { app, caller, .. }: Call,
 ) -> Result<axum::Json<ReportList>, Problem> {
     let queue = app.report_queue(&caller).await?;
     let links = queue.links.into_iter().map(ReportedBody::from).collect();
@@ -87,17 +82,11 @@ pub(crate) async fn list(
 /// as well.
 #[utoipa::path(post, path = "/api/v1/workspaces/{workspace}/links/{code}/reports/dismiss",
     tag = "administration", operation_id = "dismiss_reports",
-    params(
-        ("workspace" = String, Path, description = "The workspace's id."),
-        ("code" = String, Path, description = "The link's code."),
-    ),
+    params(LinkPath),
     responses((status = 204, description = "Dismissed."), Problems))]
 pub(crate) async fn dismiss(
-    State(app): State<Arc<App>>,
-    Identified(caller): Identified,
-    Names((workspace, code)): Names<(String, String)>,
+    Call { app, caller, path }: Call<LinkPath>,
 ) -> Result<StatusCode, Problem> {
-    let workspace = App::workspace_id(&workspace)?;
-    app.dismiss_reports(&caller, &workspace, &code).await?;
+    app.dismiss_reports(&caller, &path.workspace()?, &path.code).await?;
     Ok(StatusCode::NO_CONTENT)
 }

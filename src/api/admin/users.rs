@@ -1,16 +1,13 @@
 //! `…/admin/users`: the accounts of the server, and who of them may sign in.
 
-use std::sync::Arc;
-
-use axum::extract::State;
 use http::StatusCode;
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
-use crate::api::identity::Identified;
-use crate::api::input::{Json, Names, Params};
+use crate::api::call::Call;
+use crate::api::input::{Json, Params};
 use crate::api::time::Time;
-use crate::app::{App, User};
+use crate::app::User;
 use crate::problem::{Problem, Problems};
 
 /// Which accounts.
@@ -74,12 +71,11 @@ pub(crate) struct LinksBody {
     operation_id = "list_users", params(UserParams),
     responses((status = 200, description = "A page of accounts.", body = UserList), Problems))]
 pub(crate) async fn list(
-    State(app): State<Arc<App>>,
-    Identified(caller): Identified,
+    Call { app, caller, .. }: Call,
     Params(params): Params<UserParams>,
 ) -> Result<axum::Json<UserList>, Problem> {
     let page = app.list_users(&caller, params.cursor.as_deref().unwrap_or_default()).await?;
-    let users = page.users.into_iter().map(AccountBody::from).collect();
+    let users = page.items.into_iter().map(AccountBody::from).collect();
     Ok(axum::Json(UserList { users, next_cursor: page.next }))
 }
 
@@ -91,9 +87,7 @@ pub(crate) async fn list(
     request_body = LinksBody,
     responses((status = 204, description = "Disabled."), Problems))]
 pub(crate) async fn disable(
-    State(app): State<Arc<App>>,
-    Identified(caller): Identified,
-    Names(email): Names<String>,
+    Call { app, caller, path: email }: Call<String>,
     Json(body): Json<LinksBody>,
 ) -> Result<StatusCode, Problem> {
     app.set_user_disabled(&caller, &email, true, body.links).await?;
@@ -107,9 +101,7 @@ pub(crate) async fn disable(
     request_body = LinksBody,
     responses((status = 204, description = "Enabled."), Problems))]
 pub(crate) async fn enable(
-    State(app): State<Arc<App>>,
-    Identified(caller): Identified,
-    Names(email): Names<String>,
+    Call { app, caller, path: email }: Call<String>,
     Json(body): Json<LinksBody>,
 ) -> Result<StatusCode, Problem> {
     app.set_user_disabled(&caller, &email, false, body.links).await?;

@@ -1,16 +1,12 @@
 //! `POST …/hosts`: give a host to a workspace.
 
-use std::sync::Arc;
-
-use axum::extract::State;
 use http::StatusCode;
 use serde::Deserialize;
 use utoipa::ToSchema;
 
+use crate::api::call::{Call, WorkspacePath};
 use crate::api::hosts::HostBody;
-use crate::api::identity::Identified;
-use crate::api::input::{Json, Names};
-use crate::app::App;
+use crate::api::input::Json;
 use crate::problem::{Problem, Problems};
 
 /// A host to be given to a workspace.
@@ -25,21 +21,17 @@ pub(crate) struct NewHostBody {
 /// Give a host to a workspace. Its links answer there from then on.
 #[utoipa::path(post, path = "/api/v1/workspaces/{workspace}/hosts", tag = "hosts",
     operation_id = "add_host",
-    params(("workspace" = String, Path, description = "The workspace's id.")),
+    params(WorkspacePath),
     request_body = NewHostBody,
     responses(
         (status = 201, description = "The host belongs to the workspace.", body = HostBody),
-        (status = 409, description = "The host belongs to a workspace already.", body = Problem,
-            content_type = "application/problem+json"),
+        (status = 409, description = "The host belongs to a workspace already.", content((Problem = "application/problem+json"))),
         Problems,
     ))]
 pub(crate) async fn add(
-    State(app): State<Arc<App>>,
-    Identified(caller): Identified,
-    Names(workspace): Names<String>,
+    Call { app, caller, path }: Call<WorkspacePath>,
     Json(body): Json<NewHostBody>,
 ) -> Result<(StatusCode, axum::Json<HostBody>), Problem> {
-    let workspace = App::workspace_id(&workspace)?;
-    let host = app.add_host(&caller, &workspace, &body.host).await?;
+    let host = app.add_host(&caller, &path.workspace()?, &body.host).await?;
     Ok((StatusCode::CREATED, axum::Json(host.into())))
 }

@@ -1,29 +1,31 @@
 //! `DELETE …/hosts/{host}`: take a host from a workspace.
 
-use std::sync::Arc;
-
-use axum::extract::State;
 use http::StatusCode;
+use serde::Deserialize;
+use utoipa::IntoParams;
 
-use crate::api::identity::Identified;
-use crate::api::input::Names;
+use crate::api::call::Call;
 use crate::app::App;
 use crate::problem::{Problem, Problems};
+
+/// `/workspaces/{workspace}/hosts/{host}`
+#[derive(Debug, Deserialize, IntoParams)]
+#[into_params(parameter_in = Path)]
+pub(crate) struct HostPath {
+    /// The workspace's id.
+    workspace: String,
+    /// The host's name.
+    host: String,
+}
 
 /// Take a host from a workspace. Its links go on at their other addresses.
 #[utoipa::path(delete, path = "/api/v1/workspaces/{workspace}/hosts/{host}", tag = "hosts",
     operation_id = "remove_host",
-    params(
-        ("workspace" = String, Path, description = "The workspace's id."),
-        ("host" = String, Path, description = "The host's name."),
-    ),
+    params(HostPath),
     responses((status = 204, description = "Taken away."), Problems))]
 pub(crate) async fn remove(
-    State(app): State<Arc<App>>,
-    Identified(caller): Identified,
-    Names((workspace, host)): Names<(String, String)>,
+    Call { app, caller, path }: Call<HostPath>,
 ) -> Result<StatusCode, Problem> {
-    let workspace = App::workspace_id(&workspace)?;
-    app.remove_host(&caller, &workspace, &host).await?;
+    app.remove_host(&caller, &App::workspace_id(&path.workspace)?, &path.host).await?;
     Ok(StatusCode::NO_CONTENT)
 }

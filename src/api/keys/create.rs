@@ -1,17 +1,14 @@
 //! `POST /api/v1/keys`: make an API key.
 
-use std::sync::Arc;
-
-use axum::extract::State;
 use http::StatusCode;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-use crate::api::identity::Identified;
+use crate::api::call::Call;
 use crate::api::input::Json;
 use crate::api::keys::KeyBody;
 use crate::api::time::Time;
-use crate::app::{App, KeyRequest};
+use crate::app::KeyRequest;
 use crate::problem::{Problem, Problems};
 
 /// A key to be made.
@@ -44,8 +41,7 @@ pub(crate) struct FreshKeyBody {
 #[utoipa::path(post, path = "/api/v1/keys", tag = "keys", operation_id = "create_key", request_body = NewKeyBody,
     responses((status = 201, description = "The key was made.", body = FreshKeyBody), Problems))]
 pub(crate) async fn create(
-    State(app): State<Arc<App>>,
-    Identified(caller): Identified,
+    Call { app, caller, .. }: Call,
     Json(body): Json<NewKeyBody>,
 ) -> Result<(StatusCode, axum::Json<FreshKeyBody>), Problem> {
     let request = KeyRequest {

@@ -1,14 +1,10 @@
 //! `GET /api/v1/keys`: one's API keys.
 
-use std::sync::Arc;
-
-use axum::extract::State;
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use crate::api::identity::Identified;
+use crate::api::call::Call;
 use crate::api::keys::KeyBody;
-use crate::app::App;
 use crate::problem::{Problem, Problems};
 
 /// All of one's keys, oldest first.
@@ -20,10 +16,7 @@ pub(crate) struct KeyList {
 /// List one's API keys: at most 100.
 #[utoipa::path(get, path = "/api/v1/keys", tag = "keys", operation_id = "list_keys",
     responses((status = 200, description = "The keys, oldest first.", body = KeyList), Problems))]
-pub(crate) async fn list(
-    State(app): State<Arc<App>>,
-    Identified(caller): Identified,
-) -> Result<axum::Json<KeyList>, Problem> {
+pub(crate) async fn list(Call { app, caller, .. }: Call) -> Result<axum::Json<KeyList>, Problem> {
     let keys = app.list_keys(&caller).await?;
     Ok(axum::Json(KeyList { keys: keys.into_iter().map(KeyBody::from).collect() }))
 }

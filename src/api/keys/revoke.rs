@@ -1,14 +1,9 @@
 //! `DELETE /api/v1/keys/{id}`: take an API key back.
 
-use std::sync::Arc;
-
-use axum::extract::State;
 use http::StatusCode;
 
 use crate::account::KeyId;
-use crate::api::identity::Identified;
-use crate::api::input::Names;
-use crate::app::App;
+use crate::api::call::Call;
 use crate::problem::{Problem, Problems};
 
 /// Take an API key back. It is refused from then on.
@@ -16,9 +11,7 @@ use crate::problem::{Problem, Problems};
     params(("id" = i64, Path, description = "The key's number.")),
     responses((status = 204, description = "Taken back."), Problems))]
 pub(crate) async fn revoke(
-    State(app): State<Arc<App>>,
-    Identified(caller): Identified,
-    Names(id): Names<i64>,
+    Call { app, caller, path: id }: Call<i64>,
 ) -> Result<StatusCode, Problem> {
     app.revoke_key(&caller, KeyId(id)).await?;
     Ok(StatusCode::NO_CONTENT)

@@ -1,15 +1,12 @@
 //! `POST /api/v1/links/claim`: make links that were made without an account one's own.
 
-use std::sync::Arc;
-
-use axum::extract::State;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-use crate::api::identity::Identified;
+use crate::api::call::Call;
 use crate::api::input::{Json, Object};
 use crate::api::links::LinkBody;
-use crate::app::{App, ClaimRequest};
+use crate::app::ClaimRequest;
 use crate::problem::{Problem, Problems};
 
 /// Links to be claimed.
@@ -62,8 +59,7 @@ pub(crate) struct ClaimResult {
         Problems,
     ))]
 pub(crate) async fn claim(
-    State(app): State<Arc<App>>,
-    Identified(caller): Identified,
+    Call { app, caller, .. }: Call,
     Json(body): Json<ClaimBody>,
 ) -> Result<axum::Json<ClaimAnswer>, Problem> {
     let requests: Vec<ClaimRequest> = body

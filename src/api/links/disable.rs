@@ -1,16 +1,12 @@
 //! `POST …/links/{code}/disable` and `…/enable`: for those who administer the server.
 
-use std::sync::Arc;
-
-use axum::extract::State;
 use http::StatusCode;
 use serde::Deserialize;
 use utoipa::ToSchema;
 
-use crate::api::identity::Identified;
-use crate::api::input::{Json, Names};
+use crate::api::call::{Call, LinkPath};
+use crate::api::input::Json;
 use crate::api::links::LinkBody;
-use crate::app::App;
 use crate::problem::{Problem, Problems};
 
 /// Why a link is disabled.
@@ -29,21 +25,16 @@ pub(crate) struct DisableBody {
 /// that. Takes an administrator of the server.
 #[utoipa::path(post, path = "/api/v1/workspaces/{workspace}/links/{code}/disable",
     tag = "administration", operation_id = "disable_link",
-    params(
-        ("workspace" = String, Path, description = "The workspace's id."),
-        ("code" = String, Path, description = "The link's code."),
-    ),
+    params(LinkPath),
     request_body = DisableBody,
     responses((status = 200, description = "The disabled link.", body = LinkBody), Problems))]
 pub(crate) async fn disable(
-    State(app): State<Arc<App>>,
-    Identified(caller): Identified,
-    Names((workspace, code)): Names<(String, String)>,
+    Call { app, caller, path }: Call<LinkPath>,
     Json(body): Json<DisableBody>,
 ) -> Result<axum::Json<LinkBody>, Problem> {
-    let workspace = App::workspace_id(&workspace)?;
     let note = body.note.as_deref();
-    let link = app.disable_link(&caller, &workspace, &code, &body.reason, note).await?;
+    let link =
+        app.disable_link(&caller, &path.workspace()?, &path.code, &body.reason, note).await?;
     Ok(axum::Json(link.into()))
 }
 
@@ -51,22 +42,15 @@ pub(crate) async fn disable(
 /// Takes an administrator of the server.
 #[utoipa::path(post, path = "/api/v1/workspaces/{workspace}/links/{code}/enable",
     tag = "administration", operation_id = "enable_link",
-    params(
-        ("workspace" = String, Path, description = "The workspace's id."),
-        ("code" = String, Path, description = "The link's code."),
-    ),
+    params(LinkPath),
     responses(
         (status = 204, description = "Enabled."),
-        (status = 409, description = "The link is not disabled.", body = Problem,
-            content_type = "application/problem+json"),
+        (status = 409, description = "The link is not disabled.", content((Problem = "application/problem+json"))),
         Problems,
     ))]
 pub(crate) async fn enable(
-    State(app): State<Arc<App>>,
-    Identified(caller): Identified,
-    Names((workspace, code)): Names<(String, String)>,
+    Call { app, caller, path }: Call<LinkPath>,
 ) -> Result<StatusCode, Problem> {
-    let workspace = App::workspace_id(&workspace)?;
-    app.enable_link(&caller, &workspace, &code).await?;
+    app.enable_link(&caller, &path.workspace()?, &path.code).await?;
     Ok(StatusCode::NO_CONTENT)
 }

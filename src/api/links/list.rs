@@ -25,8 +25,8 @@ pub(crate) struct ListParams {
     /// Text that the code, the title or the target holds, in any case of the letters A to Z.
     #[param(max_length = 200)]
     q: Option<String>,
-    /// `ACTIVE`, `EXPIRED` or `DELETED`; all but the deleted if you say nothing.
-    #[param(pattern = "^(ACTIVE|EXPIRED|DELETED)$")]
+    /// `ACTIVE`, `EXPIRED`, `DELETED` or `DISABLED`; all but the deleted if you say nothing.
+    #[param(pattern = "^(ACTIVE|EXPIRED|DELETED|DISABLED)$")]
     status: Option<String>,
     /// `deterministic`, `counter`, `random` or `custom`.
     #[param(pattern = "^(deterministic|counter|random|custom)$")]
@@ -71,7 +71,7 @@ pub(crate) async fn list(
         sort: params.sort,
         mine: false,
     };
-    let page = app.list_links(&caller, &workspace, &filter).await?;
-    let links = page.links.into_iter().map(LinkBody::from).collect();
+    let page = app.list_links(&caller, &workspace, &filter).await?.page;
+    let links = page.items.into_iter().map(LinkBody::from).collect();
     Ok(axum::Json(LinkList { links, next_cursor: page.next }))
 }

@@ -1,16 +1,13 @@
 //! `GET …/links/{code}/qr`: the QR code of a link's short address.
 
-use std::sync::Arc;
-
-use axum::extract::State;
 use axum::response::{IntoResponse, Response};
 use http::{HeaderValue, header};
 use serde::Deserialize;
 use utoipa::IntoParams;
 
-use crate::api::identity::Identified;
-use crate::api::input::{Names, Params};
-use crate::app::{App, AppError, Format};
+use crate::api::call::{Call, LinkPath};
+use crate::api::input::Params;
+use crate::app::{AppError, Format};
 use crate::link::qr::Look;
 use crate::problem::{Problem, Problems};
 
@@ -40,27 +37,20 @@ pub(crate) struct QrParams {
 /// The QR code of a link's short address.
 #[utoipa::path(get, path = "/api/v1/workspaces/{workspace}/links/{code}/qr", tag = "links",
     operation_id = "link_qr",
-    params(
-        ("workspace" = String, Path, description = "The workspace's id."),
-        ("code" = String, Path, description = "The link's code."),
-        QrParams,
-    ),
+    params(LinkPath, QrParams),
     responses(
         (status = 200, description = "The picture.",
             content((String = "image/svg+xml"), (Vec<u8> = "image/png"))),
         Problems,
     ))]
 pub(crate) async fn qr(
-    State(app): State<Arc<App>>,
-    Identified(caller): Identified,
-    Names((workspace, code)): Names<(String, String)>,
+    Call { app, caller, path }: Call<LinkPath>,
     Params(params): Params<QrParams>,
 ) -> Result<Response, Problem> {
-    let workspace = App::workspace_id(&workspace)?;
     let format = Format::parse(params.format.as_deref().unwrap_or("svg"))?;
     let look = Look::read(params.size, params.dark.as_deref(), params.light.as_deref());
     let look = look.map_err(AppError::from)?;
-    let picture = app.link_picture(&caller, &workspace, &code, format, &look).await?;
+    let picture = app.link_picture(&caller, &path.workspace()?, &path.code, format, &look).await?;
     let headers = [
         (header::CONTENT_TYPE, HeaderValue::from_static(picture.format.media_type())),
         (header::CONTENT_SECURITY_POLICY, POLICY),

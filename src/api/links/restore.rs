@@ -1,33 +1,20 @@
 //! `POST …/links/{code}/restore`: bring a deleted link back.
 
-use std::sync::Arc;
-
-use axum::extract::State;
-
-use crate::api::identity::Identified;
-use crate::api::input::Names;
+use crate::api::call::{Call, LinkPath};
 use crate::api::links::LinkBody;
-use crate::app::App;
 use crate::problem::{Problem, Problems};
 
 /// Restore a deleted link.
 #[utoipa::path(post, path = "/api/v1/workspaces/{workspace}/links/{code}/restore", tag = "links",
     operation_id = "restore_link",
-    params(
-        ("workspace" = String, Path, description = "The workspace's id."),
-        ("code" = String, Path, description = "The link's code."),
-    ),
+    params(LinkPath),
     responses(
         (status = 200, description = "The restored link.", body = LinkBody),
-        (status = 409, description = "The link is not deleted.", body = Problem,
-            content_type = "application/problem+json"),
+        (status = 409, description = "The link is not deleted.", content((Problem = "application/problem+json"))),
         Problems,
     ))]
 pub(crate) async fn restore(
-    State(app): State<Arc<App>>,
-    Identified(caller): Identified,
-    Names((workspace, code)): Names<(String, String)>,
+    Call { app, caller, path }: Call<LinkPath>,
 ) -> Result<axum::Json<LinkBody>, Problem> {
-    let workspace = App::workspace_id(&workspace)?;
-    Ok(axum::Json(app.restore_link(&caller, &workspace, &code).await?.into()))
+    Ok(axum::Json(app.restore_link(&caller, &path.workspace()?, &path.code).await?.into()))
 }

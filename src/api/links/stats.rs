@@ -1,16 +1,13 @@
 //! `GET …/links/{code}/stats`: how often a link was followed.
 
-use std::sync::Arc;
-
-use axum::extract::State;
 use http::StatusCode;
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
-use crate::api::identity::Identified;
-use crate::api::input::{Names, Params};
+use crate::api::call::{Call, LinkPath};
+use crate::api::input::Params;
 use crate::api::time::Time;
-use crate::app::{App, Bucket, LinkTraffic, Span};
+use crate::app::{Bucket, LinkTraffic, Span};
 use crate::problem::{Problem, Problems};
 
 /// What to count by.
@@ -62,24 +59,17 @@ pub(crate) struct LinkStats {
 /// The counts of a link.
 #[utoipa::path(get, path = "/api/v1/workspaces/{workspace}/links/{code}/stats", tag = "links",
     operation_id = "link_stats",
-    params(
-        ("workspace" = String, Path, description = "The workspace's id."),
-        ("code" = String, Path, description = "The link's code."),
-        StatsParams,
-    ),
+    params(LinkPath, StatsParams),
     responses((status = 200, description = "The counts.", body = LinkStats), Problems))]
 pub(crate) async fn stats(
-    State(app): State<Arc<App>>,
-    Identified(caller): Identified,
-    Names((workspace, code)): Names<(String, String)>,
+    Call { app, caller, path }: Call<LinkPath>,
     Params(params): Params<StatsParams>,
 ) -> Result<axum::Json<LinkStats>, Problem> {
-    let workspace = App::workspace_id(&workspace)?;
     let span = Span::parse(params.by.as_deref().unwrap_or("day")).ok_or_else(|| {
         let detail = "`by` is hour, day or month.";
         Problem::new(StatusCode::UNPROCESSABLE_ENTITY, "query-invalid", detail)
     })?;
-    let traffic = app.link_traffic(&caller, &workspace, &code, span).await?;
+    let traffic = app.link_traffic(&caller, &path.workspace()?, &path.code, span).await?;
     let LinkTraffic { shown, others, periods } = traffic;
     Ok(axum::Json(LinkStats {
         redirect_count: shown.link.redirect_count,

@@ -1,15 +1,11 @@
 //! `DELETE /api/v1/me`: delete one's own account.
 
-use std::sync::Arc;
-
-use axum::extract::State;
 use http::StatusCode;
 use serde::Deserialize;
 use utoipa::ToSchema;
 
-use crate::api::identity::Identified;
+use crate::api::call::Call;
 use crate::api::input::Json;
-use crate::app::App;
 use crate::problem::{Problem, Problems};
 
 /// The password, so that nobody deletes the account of somebody who left the room.
@@ -26,8 +22,7 @@ pub(crate) struct LeaveBody {
 #[utoipa::path(delete, path = "/api/v1/me", tag = "account", operation_id = "delete_me", request_body = LeaveBody,
     responses((status = 204, description = "Deleted."), Problems))]
 pub(crate) async fn delete(
-    State(app): State<Arc<App>>,
-    Identified(caller): Identified,
+    Call { app, caller, .. }: Call,
     Json(body): Json<LeaveBody>,
 ) -> Result<StatusCode, Problem> {
     app.delete_account(&caller, &body.password).await?;

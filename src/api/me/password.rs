@@ -1,15 +1,11 @@
 //! `PATCH /api/v1/me/password`: change the password.
 
-use std::sync::Arc;
-
-use axum::extract::State;
 use serde::Deserialize;
 use utoipa::ToSchema;
 
 use crate::api::auth::SessionBody;
-use crate::api::identity::Identified;
+use crate::api::call::Call;
 use crate::api::input::Json;
-use crate::app::App;
 use crate::problem::{Problem, Problems};
 
 /// The old password and the new one.
@@ -28,8 +24,7 @@ pub(crate) struct PasswordBody {
 #[utoipa::path(patch, path = "/api/v1/me/password", tag = "account", operation_id = "change_password", request_body = PasswordBody,
     responses((status = 200, description = "Changed.", body = SessionBody), Problems))]
 pub(crate) async fn password(
-    State(app): State<Arc<App>>,
-    Identified(caller): Identified,
+    Call { app, caller, .. }: Call,
     Json(body): Json<PasswordBody>,
 ) -> Result<axum::Json<SessionBody>, Problem> {
     let session = app.change_password(&caller, &body.current_password, &body.new_password).await?;

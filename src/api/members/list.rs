@@ -1,15 +1,11 @@
 //! `GET …/members`: who is in a workspace.
 
-use std::sync::Arc;
-
-use axum::extract::State;
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
-use crate::api::identity::Identified;
-use crate::api::input::{Names, Params};
+use crate::api::call::{Call, WorkspacePath};
+use crate::api::input::Params;
 use crate::api::members::MemberBody;
-use crate::app::App;
 use crate::problem::{Problem, Problems};
 
 /// Which members.
@@ -34,17 +30,15 @@ pub(crate) struct MemberList {
 
 /// List the members of a workspace.
 #[utoipa::path(get, path = "/api/v1/workspaces/{workspace}/members", tag = "members", operation_id = "list_members",
-    params(("workspace" = String, Path, description = "The workspace's id."), MemberParams),
+    params(WorkspacePath, MemberParams),
     responses((status = 200, description = "A page of members.", body = MemberList), Problems))]
 pub(crate) async fn list(
-    State(app): State<Arc<App>>,
-    Identified(caller): Identified,
-    Names(workspace): Names<String>,
+    Call { app, caller, path }: Call<WorkspacePath>,
     Params(params): Params<MemberParams>,
 ) -> Result<axum::Json<MemberList>, Problem> {
-    let workspace = App::workspace_id(&workspace)?;
-    let page =
-        app.list_members(&caller, &workspace, params.cursor.as_deref(), params.limit).await?;
-    let members = page.members.into_iter().map(MemberBody::from).collect();
+    let page = app
+        .list_members(&caller, &path.workspace()?, params.cursor.as_deref(), params.limit)
+        .await?;
+    let members = page.items.into_iter().map(MemberBody::from).collect();
     Ok(axum::Json(MemberList { members, next_cursor: page.next }))
 }

@@ -7,11 +7,12 @@ pub(crate) mod list;
 pub(crate) mod remove;
 
 use serde::{Deserialize, Serialize};
-use utoipa::ToSchema;
+use utoipa::{IntoParams, ToSchema};
 
 use crate::account::Role;
 use crate::api::time::Time;
-use crate::app::Member;
+use crate::app::{App, AppError, Member};
+use crate::code::WorkspaceId;
 
 /// What a member may do.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize, ToSchema)]
@@ -66,5 +67,21 @@ impl From<Member> for MemberBody {
             role: member.role.into(),
             created_at: member.created_at.into(),
         }
+    }
+}
+
+/// `/workspaces/{workspace}/members/{email}`
+#[derive(Debug, Deserialize, IntoParams)]
+#[into_params(parameter_in = Path)]
+pub(crate) struct MemberPath {
+    /// The workspace's id.
+    workspace: String,
+    /// The member's address.
+    email: String,
+}
+
+impl MemberPath {
+    fn workspace(&self) -> Result<WorkspaceId, AppError> {
+        App::workspace_id(&self.workspace)
     }
 }

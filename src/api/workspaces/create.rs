@@ -1,13 +1,10 @@
 //! `POST /api/v1/workspaces`: make a workspace.
 
-use std::sync::Arc;
-
-use axum::extract::State;
 use http::StatusCode;
 use serde::Deserialize;
 use utoipa::ToSchema;
 
-use crate::api::identity::Identified;
+use crate::api::call::Call;
 use crate::api::input::Json;
 use crate::api::workspaces::{WorkspaceBody, WorkspaceStrategy};
 use crate::app::{App, Change, WorkspacePatch};
@@ -34,13 +31,11 @@ pub(crate) struct NewWorkspaceBody {
     request_body = NewWorkspaceBody,
     responses(
         (status = 201, description = "The workspace was made.", body = WorkspaceBody),
-        (status = 409, description = "The name is taken.", body = Problem,
-            content_type = "application/problem+json"),
+        (status = 409, description = "The name is taken.", content((Problem = "application/problem+json"))),
         Problems,
     ))]
 pub(crate) async fn create(
-    State(app): State<Arc<App>>,
-    Identified(caller): Identified,
+    Call { app, caller, .. }: Call,
     Json(body): Json<NewWorkspaceBody>,
 ) -> Result<(StatusCode, axum::Json<WorkspaceBody>), Problem> {
     let id = App::workspace_id(&body.id)?;

@@ -1,15 +1,12 @@
 //! `PATCH /api/v1/workspaces/{workspace}`: change a workspace.
 
-use std::sync::Arc;
-
-use axum::extract::State;
 use serde::Deserialize;
 use utoipa::ToSchema;
 
-use crate::api::identity::Identified;
-use crate::api::input::{Json, Names, change, set};
+use crate::api::call::{Call, WorkspacePath};
+use crate::api::input::{Json, change, set};
 use crate::api::workspaces::{WorkspaceBody, WorkspaceStrategy};
-use crate::app::{App, Change, WorkspacePatch};
+use crate::app::{Change, WorkspacePatch};
 use crate::link::Strategy;
 use crate::problem::{Problem, Problems};
 
@@ -30,18 +27,15 @@ pub(crate) struct EditWorkspaceBody {
 /// Change a workspace.
 #[utoipa::path(patch, path = "/api/v1/workspaces/{workspace}", tag = "workspaces",
     operation_id = "edit_workspace",
-    params(("workspace" = String, Path, description = "The workspace's id.")),
+    params(WorkspacePath),
     request_body = EditWorkspaceBody,
     responses((status = 200, description = "The changed workspace.", body = WorkspaceBody),
         Problems))]
 pub(crate) async fn edit(
-    State(app): State<Arc<App>>,
-    Identified(caller): Identified,
-    Names(workspace): Names<String>,
+    Call { app, caller, path }: Call<WorkspacePath>,
     Json(body): Json<EditWorkspaceBody>,
 ) -> Result<axum::Json<WorkspaceBody>, Problem> {
-    let workspace = App::workspace_id(&workspace)?;
     let patch =
         WorkspacePatch { strategy: body.strategy.map(Strategy::from), hit_limit: body.hit_limit };
-    Ok(axum::Json(app.edit_workspace(&caller, &workspace, &patch).await?.into()))
+    Ok(axum::Json(app.edit_workspace(&caller, &path.workspace()?, &patch).await?.into()))
 }

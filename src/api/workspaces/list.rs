@@ -1,15 +1,11 @@
 //! `GET /api/v1/workspaces`: the workspaces, by name.
 
-use std::sync::Arc;
-
-use axum::extract::State;
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
-use crate::api::identity::Identified;
+use crate::api::call::Call;
 use crate::api::input::Params;
 use crate::api::workspaces::WorkspaceBody;
-use crate::app::App;
 use crate::problem::{Problem, Problems};
 
 /// Which workspaces.
@@ -38,11 +34,10 @@ pub(crate) struct WorkspaceList {
     responses((status = 200, description = "A page of workspaces.", body = WorkspaceList),
         Problems))]
 pub(crate) async fn list(
-    State(app): State<Arc<App>>,
-    Identified(caller): Identified,
+    Call { app, caller, .. }: Call,
     Params(params): Params<ListParams>,
 ) -> Result<axum::Json<WorkspaceList>, Problem> {
     let page = app.list_workspaces(&caller, params.cursor.as_deref(), params.limit).await?;
-    let workspaces = page.workspaces.into_iter().map(WorkspaceBody::from).collect();
+    let workspaces = page.items.into_iter().map(WorkspaceBody::from).collect();
     Ok(axum::Json(WorkspaceList { workspaces, next_cursor: page.next }))
 }

@@ -12,10 +12,10 @@ use crate::app::{App, AppError, Created, LinkRequest};
 use crate::web::failure::{Failure, Refusal};
 use crate::web::form::{Form, Json};
 use crate::web::front::with_scheme;
+use crate::web::i18n::{Words, fill};
 use crate::web::links::Place;
 use crate::web::page::{self, Page};
 use crate::web::visitor::{Member, Visitor};
-use crate::web::words::{Words, fill};
 
 /// Most lines of one call.
 const MOST: usize = 1000;
@@ -77,7 +77,7 @@ pub(in crate::web) async fn bulk(
     form: Form,
 ) -> Result<Response, Failure> {
     let place = Place::enter(&app, &visitor, &workspace, "bulk").await?;
-    let words = visitor.language.words();
+    let words = visitor.words();
     let text = form.text("lines").to_owned();
     // Numbered as they stand in the field; empty ones are passed over.
     let lines = (1..).zip(text.lines()).map(|(number, line)| (number, line.trim()));
@@ -115,7 +115,7 @@ async fn make(
     place: &Place,
     lines: &[(usize, &str)],
 ) -> Result<Vec<LineResult>, AppError> {
-    let words = visitor.language.words();
+    let words = visitor.words();
     let requests: Vec<LinkRequest> = lines.iter().map(|(_, line)| request(line)).collect();
     let made = app.create_links(&visitor.caller, &place.workspace, &requests, false).await?;
     let results = lines.iter().zip(requests).zip(made);

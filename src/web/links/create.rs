@@ -10,10 +10,10 @@ use crate::app::{App, LinkRequest};
 use crate::web::failure::{Failure, Refusal};
 use crate::web::form::Form;
 use crate::web::front::with_scheme;
+use crate::web::i18n::Words;
 use crate::web::links::{Place, read_tags, read_time};
 use crate::web::page::{self, Page};
 use crate::web::visitor::{Member, Visitor};
-use crate::web::words::Words;
 
 /// The form of a link: a new one, or one that is changed.
 #[derive(Template)]
@@ -85,7 +85,7 @@ impl Fields {
 fn form_page(app: &App, visitor: &Visitor, place: Place) -> FormPage {
     FormPage {
         page: Page::new(app, visitor),
-        title: visitor.language.words().links.new.to_owned(),
+        title: visitor.words().links.new.to_owned(),
         action: format!("{}/new", place.base),
         back: place.base.clone(),
         place,
@@ -113,7 +113,7 @@ pub(in crate::web) async fn create(
     form: Form,
 ) -> Result<Response, Failure> {
     let place = Place::enter(&app, &visitor, &workspace, "new").await?;
-    let words = visitor.language.words();
+    let words = visitor.words();
     let fields = Fields::read(&form);
     let refusal = match fields.request(words) {
         Err(refusal) => refusal,

@@ -9,9 +9,9 @@ use crate::app::App;
 use crate::link::Reason;
 use crate::web::failure::Failure;
 use crate::web::form::Form;
+use crate::web::i18n::Words;
 use crate::web::links::Place;
 use crate::web::visitor::Member;
-use crate::web::words::Words;
 
 /// A reason, in the visitor's words.
 pub(in crate::web) const fn reason(words: &'static Words, reason: Reason) -> &'static str {

@@ -9,17 +9,17 @@ use crate::app::{App, Change, LinkPatch, LinkRequest};
 use crate::link::Link;
 use crate::web::failure::{Failure, Refusal};
 use crate::web::form::Form;
+use crate::web::i18n::fill;
 use crate::web::links::create::{Fields, FormPage};
 use crate::web::links::{Place, write_time};
 use crate::web::page::{self, Page};
 use crate::web::visitor::{Member, Visitor};
-use crate::web::words::fill;
 
 fn form_page(app: &App, visitor: &Visitor, place: Place, code: &str, form: Fields) -> FormPage {
     let page = place.link(code);
     FormPage {
         page: Page::new(app, visitor),
-        title: fill(visitor.language.words().links.edit_title, code),
+        title: fill(visitor.words().links.edit_title, code),
         action: format!("{page}/edit"),
         back: page,
         place,
@@ -79,7 +79,7 @@ pub(in crate::web) async fn edit(
     form: Form,
 ) -> Result<Response, Failure> {
     let place = Place::enter(&app, &visitor, &workspace, "").await?;
-    let words = visitor.language.words();
+    let words = visitor.words();
     let shown = app.show_link(&visitor.caller, &place.workspace, &code).await?;
     let (before, after) = (fields(&shown.link), Fields::read(&form));
     let refusal = match after.request(words) {

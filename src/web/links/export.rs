@@ -19,7 +19,7 @@ use crate::clock::Timestamp;
 use crate::code::WorkspaceId;
 use crate::web::failure::Failure;
 use crate::web::links::Place;
-use crate::web::links::cell::cell;
+use crate::web::links::csv_cell::cell;
 use crate::web::links::list::Asked;
 use crate::web::visitor::Member;
 
@@ -121,14 +121,14 @@ impl Export {
         if self.stage == Stage::Done {
             return Ok(None);
         }
-        let page = self.app.list_links(&self.caller, &self.workspace, &self.filter).await?;
+        let page = self.app.list_links(&self.caller, &self.workspace, &self.filter).await?.page;
         let is_first = self.stage == Stage::Start;
         let is_last = page.next.is_none();
         self.stage = if is_last { Stage::Done } else { Stage::Middle };
         self.filter.cursor = page.next;
         let text = match self.shape {
-            Shape::Csv => csv_part(&page.links, is_first),
-            Shape::Json => json_part(&page.links, is_first, is_last),
+            Shape::Csv => csv_part(&page.items, is_first),
+            Shape::Json => json_part(&page.items, is_first, is_last),
         };
         Ok(Some(Bytes::from(text)))
     }

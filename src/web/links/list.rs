@@ -11,10 +11,10 @@ use url::form_urlencoded::Serializer;
 use crate::app::{App, Find, LinkFilter, ShownLink};
 use crate::web::failure::Failure;
 use crate::web::form::Form;
+use crate::web::i18n::{Words, fill};
 use crate::web::links::Place;
 use crate::web::page::{self, Note, Page};
 use crate::web::visitor::{Member, Visitor};
-use crate::web::words::{Words, fill};
 
 /// Links in a page.
 const PAGE: i64 = 50;
@@ -135,10 +135,10 @@ pub(in crate::web) async fn list(
     uri: Uri,
 ) -> Result<Response, Failure> {
     let mut place = Place::enter(&app, &visitor, &workspace, "list").await?;
-    let words = visitor.language.words();
+    let words = visitor.words();
     let filter = Asked::read(&uri, &place.base);
     let found = app.list_links(&visitor.caller, &place.workspace, &filter.filter(&place)).await?;
-    let rows = found.links.iter().map(|link| row(link, &place, words)).collect();
+    let rows = found.page.items.iter().map(|link| row(link, &place, words)).collect();
     let is_admin = visitor.browser.as_ref().is_some_and(|browser| browser.person.is_admin);
     let all_of_main =
         (place.is_main && is_admin && !filter.all).then(|| format!("{}?all=1", place.base));
@@ -151,7 +151,7 @@ pub(in crate::web) async fn list(
         page,
         rows,
         by_beginning: found.by_beginning && !filter.q.is_empty(),
-        next: found.next.map(|cursor| filter.address(&place.base, "", &cursor)),
+        next: found.page.next.map(|cursor| filter.address(&place.base, "", &cursor)),
         export_csv: filter.address(&place.base, "/export.csv", ""),
         export_json: filter.address(&place.base, "/export.json", ""),
         all_of_main,
@@ -163,7 +163,7 @@ pub(in crate::web) async fn list(
 /// What just happened, from the names in the address: never text of its own.
 fn note(visitor: &Visitor, uri: &Uri, place: &Place) -> Option<Note> {
     let query = Form::parse(uri.query().unwrap_or_default().as_bytes());
-    let words = visitor.language.words();
+    let words = visitor.words();
     let code = |name| query.word(name).and_then(crate::code::Code::parse);
     if let Some(code) = code("deleted") {
         let text = fill(words.links.was_deleted, &code);

@@ -1,23 +1,23 @@
 //! The pages of links: lists, one link, and the forms that make and change them. One page a file.
 
 pub(super) mod bulk;
-pub(super) mod cell;
+pub(super) mod bulk_actions;
 pub(super) mod chart;
 pub(super) mod create;
+pub(super) mod csv_cell;
 pub(super) mod disable;
 pub(super) mod edit;
 pub(super) mod export;
 pub(super) mod list;
-pub(super) mod many;
-pub(super) mod picture;
+pub(super) mod qr;
 pub(super) mod show;
 
 use crate::app::{App, AppError, MAIN, Rights};
 use crate::clock::Timestamp;
 use crate::code::WorkspaceId;
 use crate::link::Strategy;
+use crate::web::i18n::{Words, fill};
 use crate::web::visitor::Visitor;
-use crate::web::words::{Words, fill};
 
 /// A workspace, as its pages show it.
 #[derive(Debug)]
@@ -46,7 +46,7 @@ impl Place {
         let workspace = App::workspace_id(workspace)?;
         let may = app.rights(&visitor.caller, &workspace).await?;
         let is_main = workspace.as_str() == MAIN;
-        let words = visitor.language.words();
+        let words = visitor.words();
         let title = if is_main {
             words.links.own.to_owned()
         } else {

@@ -7,20 +7,21 @@ use axum::extract::{Path, State};
 use axum::response::Response;
 use http::Uri;
 
-use crate::app::{App, LinkChange, LinkTraffic, ShownLink, Span};
+use crate::app::{Action, App, AuditEntry, LinkTraffic, ShownLink, Span};
 use crate::clock::Timestamp;
 use crate::code::{Canonical, canonicalise};
 use crate::link::qr::Look;
 use crate::link::{Link, Month, Reason, Strategy};
+use crate::web::admin::audit::who;
 use crate::web::failure::Failure;
 use crate::web::form::Form;
+use crate::web::i18n::{Words, fill};
 use crate::web::links::Place;
 use crate::web::links::chart::Chart;
 use crate::web::links::disable;
-use crate::web::links::picture::read_look;
+use crate::web::links::qr::read_look;
 use crate::web::page::{self, Note, Page};
 use crate::web::visitor::Member;
-use crate::web::words::{Words, fill};
 
 #[derive(Template)]
 #[template(path = "link.html")]
@@ -64,7 +65,7 @@ struct LinkPage {
     resets: String,
     chart: Chart,
     look: LookFields,
-    history: Vec<Entry>,
+    history: Vec<HistoryLine>,
 }
 
 /// The form of a QR code's look.
@@ -75,8 +76,8 @@ struct LookFields {
     query: String,
 }
 
-/// A line of the history.
-struct Entry {
+/// A line of the link's audit log.
+struct HistoryLine {
     at: String,
     who: String,
     what: String,
@@ -91,14 +92,14 @@ pub(in crate::web) async fn show(
     uri: Uri,
 ) -> Result<Response, Failure> {
     let place = Place::enter(&app, &visitor, &workspace, "").await?;
-    let words = visitor.language.words();
+    let words = visitor.words();
     let query = Form::parse(uri.query().unwrap_or_default().as_bytes());
     let span = Span::parse(query.text("by")).unwrap_or(Span::Day);
     let traffic = app.link_traffic(&visitor.caller, &place.workspace, &code, span).await?;
     let LinkTraffic { shown, periods, .. } = traffic;
-    let changes = app.link_changes(&visitor.caller, &place.workspace, &code).await?;
+    let entries = app.link_audit(&visitor.caller, &place.workspace, &code).await?;
     let chart = Chart::draw(span, &periods, words.link.clicks);
-    let history = changes.into_iter().map(|change| entry(change, words)).collect();
+    let history = entries.into_iter().map(|entry| line(entry, words)).collect();
     let look = look(&read_look(&query).unwrap_or_default());
     let note = note(words, query.text("note"), &shown);
     let page = Page::new(&app, &visitor).noting(note);
@@ -109,7 +110,7 @@ pub(in crate::web) async fn show(
 struct Drawn {
     chart: Chart,
     look: LookFields,
-    history: Vec<Entry>,
+    history: Vec<HistoryLine>,
 }
 
 fn link_page(page: Page, place: Place, shown: ShownLink, now: Timestamp, drawn: Drawn) -> LinkPage {
@@ -206,22 +207,18 @@ fn look(look: &Look) -> LookFields {
     }
 }
 
-fn entry(change: LinkChange, words: &Words) -> Entry {
+fn line(entry: AuditEntry, words: &Words) -> HistoryLine {
     let link = &words.link;
-    let mut who = change.email.unwrap_or_else(|| link.somebody.to_owned());
-    if change.by_key {
-        who = format!("{who} {}", link.with_key);
-    }
-    let done = match change.action.as_str() {
-        "edited" => link.edited,
-        "deleted" => link.deleted,
-        "restored" => link.restored,
-        "claimed" => link.claimed,
-        "disabled" => link.disabled,
-        "enabled" => link.enabled,
-        other => other,
+    let done = match Action::parse(&entry.action) {
+        Some(Action::Edited) => link.edited,
+        Some(Action::Deleted) => link.deleted,
+        Some(Action::Restored) => link.restored,
+        Some(Action::Claimed) => link.claimed,
+        Some(Action::Disabled) => link.disabled,
+        Some(Action::Enabled) => link.enabled,
+        _ => &entry.action,
     };
-    let fields = change.detail.fields.iter().map(|field| match field.as_str() {
+    let fields = entry.detail.fields.iter().map(|field| match field.as_str() {
         "original_url" => link.field_original_url,
         "title" => link.field_title,
         "tags" => link.field_tags,
@@ -232,5 +229,6 @@ fn entry(change: LinkChange, words: &Words) -> Entry {
     });
     let fields = fields.collect::<Vec<_>>().join(", ");
     let what = if fields.is_empty() { done.to_owned() } else { format!("{done}: {fields}") };
-    Entry { at: page::time(change.at), who, what, old_target: change.detail.old_target }
+    let (at, who) = (page::time(entry.at), who(&entry, words));
+    HistoryLine { at, who, what, old_target: entry.detail.old_target }
 }

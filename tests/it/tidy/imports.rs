@@ -23,6 +23,7 @@ const ALLOWED: &[Row] = &[
     Row { module: "entropy", may_import: "", why: BOTTOM },
     Row { module: "sync", may_import: "", why: BOTTOM },
     Row { module: "client_address", may_import: "", why: BOTTOM },
+    Row { module: "language", may_import: "", why: PURE },
     Row { module: "limits", may_import: "", why: PURE },
     Row {
         module: "config",
@@ -57,7 +58,7 @@ const ALLOWED: &[Row] = &[
     Row { module: "clicks", may_import: "store link clock sync", why: BEHIND },
     Row {
         module: "redirect",
-        may_import: "cache quota clicks link limits code client_address clock",
+        may_import: "cache quota clicks link limits code client_address clock language",
         why: "it is the data plane: it must go on when the store, the API and the pages do not, and \
               it never waits for a write",
     },
@@ -83,13 +84,13 @@ const ALLOWED: &[Row] = &[
         why: EDGE,
     },
     Row {
-        module: "dialects",
+        module: "compat",
         may_import: "api problem app link code account client_address clock",
         why: EDGE,
     },
     Row {
         module: "web",
-        may_import: "problem app link code account client_address clock",
+        may_import: "problem app link code account client_address clock language",
         why: EDGE,
     },
     Row {
@@ -104,13 +105,13 @@ const ALLOWED: &[Row] = &[
     },
     Row {
         module: "server",
-        may_import: "net redirect api dialects web problem jobs app config store cache quota clicks peers \
+        may_import: "net redirect api compat web problem jobs app config store cache quota clicks peers \
                      redis egress link limits code account client_address clock entropy",
         why: "it puts the planes together and opens the sockets; only the command line starts it",
     },
     Row {
         module: "cli",
-        may_import: "server net redirect api dialects web jobs app config store cache quota clicks \
+        may_import: "server net redirect api compat web jobs app config store cache quota clicks \
                      peers redis egress link limits code account client_address clock entropy",
         why: "it is the outermost module; nothing but `main` imports it",
     },

@@ -1,0 +1,44 @@
+//! Accounts, keys and sessions that were shown a moment ago, by the credential that stands for them.
+
+use std::time::Duration;
+
+use crate::account::Email;
+use crate::cache::GenerationCache;
+use crate::limits::throttle::Throttle;
+use crate::store::{ApiKey, BrowserSession, User};
+
+/// How long what was read from the store is believed.
+pub(crate) const FRESH: Duration = Duration::from_secs(1);
+/// Most users, keys and sessions in memory.
+const MOST: usize = 10_000;
+
+#[derive(Debug)]
+pub(crate) struct CredentialCache {
+    pub(crate) users: GenerationCache<Email, User>,
+    /// By the hash of the key.
+    pub(crate) keys: GenerationCache<[u8; 32], (ApiKey, User)>,
+    /// By the hash of the cookie's secret.
+    pub(crate) sessions: GenerationCache<[u8; 32], (BrowserSession, User)>,
+    /// For clients that showed too many bad credentials.
+    pub(crate) throttle: Throttle,
+}
+
+impl Default for CredentialCache {
+    fn default() -> Self {
+        Self {
+            users: GenerationCache::new(MOST),
+            keys: GenerationCache::new(MOST),
+            sessions: GenerationCache::new(MOST),
+            throttle: Throttle::default(),
+        }
+    }
+}
+
+impl CredentialCache {
+    /// Drop everything that stands for an account: it changed.
+    pub(crate) fn invalidate_user(&self, email: &Email) {
+        self.users.invalidate(email);
+        self.keys.invalidate_where(|_, (_, user)| user.email == *email);
+        self.sessions.invalidate_where(|_, (_, user)| user.email == *email);
+    }
+}

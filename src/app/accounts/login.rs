@@ -1,0 +1,191 @@
+//! Accounts, on behalf of the people they belong to: register, sign in and out, change the password,
+//! leave.
+//!
+//! Invariant: whether an address has an account is not to be learnt by signing in: an unknown user
+//! and a wrong password give the same answer after the same work.
+
+use std::net::IpAddr;
+
+use crate::account::password::Password;
+use crate::account::token::Token;
+use crate::account::{Caller, Email, Scope, UserId, access};
+use crate::app::accounts::{self, NewUser};
+use crate::app::{Action, Actor, App, AppError, FieldError, Signup};
+use crate::clock::Timestamp;
+use crate::store::{Subject, User};
+
+/// What a person sends to register.
+#[derive(Clone, Default)]
+pub struct Registration {
+    /// The address to sign in with.
+    pub email: String,
+    /// The password.
+    pub password: String,
+    /// What the person is called; may be empty.
+    pub name: String,
+    /// An invitation.
+    pub invite: Option<String>,
+}
+
+/// A person as others may see them.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Person {
+    /// Their number.
+    pub id: UserId,
+    /// Their address.
+    pub email: Email,
+    /// What they are called; may be empty.
+    pub name: String,
+    /// Whether they administer the server.
+    pub is_admin: bool,
+    /// When the account was made.
+    pub created_at: Timestamp,
+}
+
+impl From<User> for Person {
+    fn from(user: User) -> Self {
+        Self {
+            id: user.id,
+            email: user.email,
+            name: user.name,
+            is_admin: user.admin_at.is_some(),
+            created_at: user.created_at,
+        }
+    }
+}
+
+/// Somebody who just signed in.
+#[derive(Clone, Debug)]
+pub struct Session {
+    /// What they show from now on.
+    pub token: Token,
+    /// Who they are.
+    pub person: Person,
+}
+
+impl App {
+    /// Whether nobody administers the server yet, as far as can be told.
+    pub async fn has_no_administrator(&self) -> bool {
+        matches!(self.parts.store.has_admin().await, Ok(false))
+    }
+
+    /// Make an account and sign in, from `client`.
+    pub async fn register(
+        &self,
+        registration: &Registration,
+        client: IpAddr,
+    ) -> Result<Session, AppError> {
+        let invite = match self.parts.policy.signup {
+            Signup::Closed => return Err(AppError::SignupClosed),
+            Signup::Invite if registration.invite.is_none() => {
+                return Err(AppError::InviteInvalid);
+            }
+            Signup::Open | Signup::Invite => registration.invite.clone(),
+        };
+        let mut errors: Vec<FieldError> = Vec::new();
+        let email = accounts::read_email(&registration.email).map_err(|e| errors.push(e));
+        let name = accounts::read_name(&registration.name).map_err(|e| errors.push(e));
+        let password =
+            accounts::read_password("password", &registration.password).map_err(|e| errors.push(e));
+        let (Ok(email), Ok(name), Ok(password)) = (email, name, password) else {
+            return Err(AppError::Invalid(errors));
+        };
+        let new = NewUser { email, name, password, is_admin: false, invite };
+        let actor = Actor::of(&Caller::ANONYMOUS.at(client));
+        let user = self.try_sign_up(client, self.accounts.add(new, &actor)).await?;
+        Ok(self.session(user))
+    }
+
+    /// Sign in, from `client`.
+    pub async fn log_in(
+        &self,
+        email: &str,
+        password: &str,
+        client: IpAddr,
+    ) -> Result<Session, AppError> {
+        // What cannot be an account's address or password is neither; nothing is learnt from that.
+        let address = Email::parse(email).ok();
+        let account = address.as_ref().map_or(email, Email::as_str).to_owned();
+        let parsed = address.zip(Password::parse(password).ok());
+        let mut found = None;
+        let check = async {
+            let Some((email, password)) = parsed else { return Ok(false) };
+            let user = self.parts.store.find_user(&email).await?;
+            let hash = user.as_ref().map(|user| user.password_hash.as_str());
+            let matches = self.accounts.passwords.matches(password, hash).await?;
+            found = user.filter(|user| matches && user.disabled_at.is_none());
+            Ok(found.is_some())
+        };
+        self.try_password(&account, Some(client), check).await?;
+        found.map(|user| self.session(user)).ok_or(AppError::WrongCredentials)
+    }
+
+    /// Sign out everywhere: tokens issued so far are no good any more. Keys stay.
+    pub async fn log_out(&self, caller: &Caller) -> Result<(), AppError> {
+        let identity = access::signed_in(caller)?;
+        self.parts.store.end_tokens(identity.id, self.parts.clock.now()).await?;
+        self.credentials.invalidate_user(&identity.email);
+        Ok(())
+    }
+
+    /// Who the caller is.
+    pub async fn me(&self, caller: &Caller) -> Result<Person, AppError> {
+        let identity = access::to_account(caller, Scope::Read)?;
+        let user = self.parts.store.find_user(&identity.email).await?;
+        user.map(Person::from).ok_or(AppError::InvalidToken)
+    }
+
+    /// Change the password. All tokens but the one that comes back are no good any more.
+    pub async fn change_password(
+        &self,
+        caller: &Caller,
+        current: &str,
+        new: &str,
+    ) -> Result<Session, AppError> {
+        let new = accounts::read_password("new_password", new)?;
+        let mut user = self.confirm(caller, current).await?;
+        user.token_version = self.accounts.set_password(user.id, new, &Actor::of(caller)).await?;
+        self.credentials.invalidate_user(&user.email);
+        Ok(self.session(user))
+    }
+
+    /// Leave: the account, its keys and memberships go, and its links in `main` are deleted. Links
+    /// in other workspaces belong to those.
+    pub async fn delete_account(&self, caller: &Caller, password: &str) -> Result<(), AppError> {
+        let user = self.confirm(caller, password).await?;
+        loop {
+            let now = self.parts.clock.now();
+            let links = self.parts.store.delete_own_links(user.id, now).await?;
+            if links.is_empty() {
+                break;
+            }
+            for (workspace, code) in links {
+                self.forget_address(&workspace, &code);
+            }
+        }
+        let left = self.audit(caller, Subject::user(user.id), Action::AccountDeleted).await?;
+        self.parts.store.delete_user(user.id, &left).await?;
+        self.credentials.invalidate_user(&user.email);
+        Ok(())
+    }
+
+    /// The caller, who signed in and knows their password.
+    async fn confirm(&self, caller: &Caller, password: &str) -> Result<User, AppError> {
+        let identity = access::signed_in(caller)?;
+        let user = self.parts.store.find_user(&identity.email).await?;
+        let user = user.ok_or(AppError::InvalidToken)?;
+        let Ok(password) = Password::parse(password) else { return Err(AppError::WrongPassword) };
+        let check = self.accounts.passwords.matches(password, Some(&user.password_hash));
+        if self.try_password(user.email.as_str(), caller.client, check).await? {
+            Ok(user)
+        } else {
+            Err(AppError::WrongPassword)
+        }
+    }
+
+    fn session(&self, user: User) -> Session {
+        let now = self.parts.clock.now();
+        let token = self.parts.tokens.issue(&user.email, user.token_version, now);
+        Session { token, person: user.into() }
+    }
+}

@@ -1,0 +1,260 @@
+//! Accounts, for whoever may see to them: the API on behalf of a person, the command line on behalf
+//! of the operator. Knows nothing of links, so that the command line can do without the rest.
+
+pub(crate) mod credential_cache;
+mod identity;
+pub(crate) mod keys;
+pub(crate) mod login;
+pub(crate) mod passwords;
+pub(crate) mod sessions;
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use crate::account::password::Password;
+use crate::account::{Email, KeyId, Scopes, UserId, claim, key, user};
+use crate::app::accounts::passwords::Passwords;
+use crate::app::{Action, Actor, AppError, AuditDetail, FieldError, Missing};
+use crate::clock::{Clock, Timestamp};
+use crate::code::WorkspaceId;
+use crate::entropy::Entropy;
+use crate::store::{ApiKey, NewAuditEntry, Registered, Store, Subject, User};
+
+/// How long an invitation is good.
+const INVITE_LIFE: Duration = Duration::from_hours(7 * 24);
+/// Most keys of one user.
+const KEYS: i64 = 100;
+/// Users read at once.
+const PAGE: i64 = 500;
+
+/// The accounts of a store.
+#[derive(Clone, Debug)]
+pub struct Accounts {
+    /// Where they are kept.
+    pub store: Arc<Store>,
+    /// What time it is.
+    pub clock: Clock,
+    /// Random bytes.
+    pub entropy: Entropy,
+    /// Hashes passwords.
+    pub passwords: Arc<Passwords>,
+}
+
+/// An account to be made.
+#[derive(Clone, Debug)]
+pub struct NewUser {
+    /// The address to sign in with.
+    pub email: Email,
+    /// What the person is called; may be empty.
+    pub name: String,
+    /// The password.
+    pub password: Password,
+    /// Whether they administer the server.
+    pub is_admin: bool,
+    /// An invitation that must be good.
+    pub invite: Option<String>,
+}
+
+/// A key to be made.
+#[derive(Clone, Debug)]
+pub struct NewKey {
+    /// What it is for.
+    pub name: String,
+    /// What it is good for.
+    pub scopes: Scopes,
+    /// The only workspace it is good for.
+    pub workspace: Option<WorkspaceId>,
+    /// From when on it is no good.
+    pub expires_at: Option<Timestamp>,
+}
+
+/// A key that was just made; the only time that it is shown.
+#[derive(Clone)]
+pub struct FreshKey {
+    /// The key itself.
+    pub secret: String,
+    /// What is kept of it.
+    pub key: ApiKey,
+}
+
+impl std::fmt::Debug for FreshKey {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "FreshKey({:?})", self.key)
+    }
+}
+
+/// Read an address.
+pub fn read_email(text: &str) -> Result<Email, FieldError> {
+    Email::parse(text).map_err(|error| FieldError::new("email", error.code(), error))
+}
+
+/// Read a name.
+pub fn read_name(text: &str) -> Result<String, FieldError> {
+    user::name(text).map_err(|error| FieldError::new("name", error.code(), error))
+}
+
+/// Read a password that is to be set.
+pub fn read_password(field: &'static str, text: &str) -> Result<Password, FieldError> {
+    Password::parse(text).map_err(|error| FieldError::new(field, error.code(), error))
+}
+
+impl Accounts {
+    /// Make an account.
+    pub async fn add(&self, new: NewUser, actor: &Actor) -> Result<User, AppError> {
+        // An invitation that cannot be one finds none.
+        let invite = new.invite.as_deref();
+        let invite = invite.map(|token| claim::hash(token).ok_or(AppError::InviteInvalid));
+        let invite = invite.transpose()?;
+        let password_hash = self.passwords.hash(new.password).await?;
+        let now = self.clock.now();
+        let user = User {
+            id: UserId(self.store.take_numbers("user", 1).await?),
+            email: new.email,
+            name: new.name,
+            password_hash,
+            token_version: now.as_ms(),
+            admin_at: new.is_admin.then_some(now),
+            disabled_at: None,
+            created_at: now,
+            updated_at: now,
+        };
+        let change = self.audit(actor, Subject::user(user.id), Action::Registered).await?;
+        match self.store.insert_user(&user, invite.as_ref(), &change).await? {
+            Registered::Done => Ok(user),
+            Registered::EmailTaken => Err(AppError::EmailTaken),
+            Registered::InviteInvalid => Err(AppError::InviteInvalid),
+        }
+    }
+
+    /// A user that exists.
+    pub async fn find(&self, email: &Email) -> Result<User, AppError> {
+        self.store.find_user(email).await?.ok_or(AppError::NotFound(Missing::User))
+    }
+
+    /// All users, by address, a page at a time to `each`.
+    pub async fn for_each(
+        &self,
+        mut each: impl FnMut(&User) -> Result<(), AppError>,
+    ) -> Result<(), AppError> {
+        let mut after = String::new();
+        loop {
+            let page = self.store.list_users(&after, PAGE).await?;
+            page.iter().try_for_each(&mut each)?;
+            let Some(last) = page.last() else { return Ok(()) };
+            after = last.email.to_string();
+        }
+    }
+
+    /// Set a password and end all tokens; the new token version.
+    pub async fn set_password(
+        &self,
+        id: UserId,
+        password: Password,
+        actor: &Actor,
+    ) -> Result<i64, AppError> {
+        let hash = self.passwords.hash(password).await?;
+        let change = self.audit(actor, Subject::user(id), Action::PasswordChanged).await?;
+        let version = self.store.set_password(id, &hash, self.clock.now(), &change).await?;
+        version.ok_or(AppError::NotFound(Missing::User))
+    }
+
+    /// Let a user sign in or not. Who may not has no good tokens or keys either.
+    pub async fn set_disabled(
+        &self,
+        email: &Email,
+        disabled: bool,
+        actor: &Actor,
+    ) -> Result<(), AppError> {
+        let user = self.find(email).await?;
+        let action = if disabled { Action::Disabled } else { Action::Enabled };
+        let change = self.audit(actor, Subject::user(user.id), action).await?;
+        Ok(self.store.set_disabled(user.id, disabled, self.clock.now(), &change).await?)
+    }
+
+    /// Make a user an administrator of the server.
+    pub async fn grant_admin(&self, email: &Email, actor: &Actor) -> Result<(), AppError> {
+        let user = self.find(email).await?;
+        let change = self.audit(actor, Subject::user(user.id), Action::Promoted).await?;
+        Ok(self.store.grant_admin(user.id, self.clock.now(), &change).await?)
+    }
+
+    /// An invitation for one address; the only time that it is shown, and its end.
+    pub async fn invite(&self, email: &Email) -> Result<(String, Timestamp), AppError> {
+        if self.store.find_user(email).await?.is_some() {
+            return Err(AppError::EmailTaken);
+        }
+        let token = claim::fresh(&mut |bytes| self.entropy.fill(bytes));
+        let hash = claim::hash(&token).ok_or(AppError::InviteInvalid)?;
+        let now = self.clock.now();
+        let until = now.plus(INVITE_LIFE);
+        self.store.insert_invite(&hash, email, now, until).await?;
+        Ok((token, until))
+    }
+
+    /// Make a key for a user.
+    pub async fn add_key(
+        &self,
+        user: UserId,
+        new: NewKey,
+        actor: &Actor,
+    ) -> Result<FreshKey, AppError> {
+        let now = self.clock.now();
+        if new.scopes.is_empty() {
+            let detail = "a key is good for at least one of read, create and manage";
+            return Err(FieldError::new("scopes", "scopes-empty", detail).into());
+        }
+        if new.expires_at.is_some_and(|end| end <= now) {
+            let detail = "expires_at must be in the future";
+            return Err(FieldError::new("expires_at", "expires-at-past", detail).into());
+        }
+        let there = self.store.list_keys(user, KeyId(0), KEYS).await?.len();
+        if i64::try_from(there).unwrap_or(i64::MAX) >= KEYS {
+            let detail = format!("a user has at most {KEYS} keys: take one back first");
+            return Err(FieldError::new("name", "keys-too-many", detail).into());
+        }
+        let secret = key::fresh(&mut |bytes| self.entropy.fill(bytes));
+        let hash = key::hash(&secret).ok_or(AppError::InvalidToken)?;
+        let key = ApiKey {
+            id: KeyId(self.store.take_numbers("key", 1).await?),
+            user,
+            name: new.name,
+            prefix: key::prefix(&secret).to_owned(),
+            scopes: new.scopes,
+            workspace: new.workspace,
+            created_at: now,
+            expires_at: new.expires_at,
+            last_used_at: None,
+            revoked_at: None,
+        };
+        let change = self.audit(actor, Subject::key(key.id), Action::KeyCreated).await?;
+        self.store.insert_key(&key, &hash, &change).await?;
+        Ok(FreshKey { secret, key })
+    }
+
+    /// A user's keys, oldest first: there are few enough for one list.
+    pub async fn list_keys(&self, user: UserId) -> Result<Vec<ApiKey>, AppError> {
+        Ok(self.store.list_keys(user, KeyId(0), KEYS).await?)
+    }
+
+    /// Take a key back; its hash.
+    pub async fn revoke_key(
+        &self,
+        user: UserId,
+        id: KeyId,
+        actor: &Actor,
+    ) -> Result<Vec<u8>, AppError> {
+        let change = self.audit(actor, Subject::key(id), Action::KeyRevoked).await?;
+        let revoked = self.store.revoke_key(user, id, self.clock.now(), &change).await?;
+        revoked.ok_or(AppError::NotFound(Missing::Key))
+    }
+
+    async fn audit(
+        &self,
+        actor: &Actor,
+        subject: Subject,
+        action: Action,
+    ) -> Result<NewAuditEntry, AppError> {
+        let id = self.store.take_numbers("change", 1).await?;
+        Ok(actor.audit((id, self.clock.now()), subject, action, &AuditDetail::default()))
+    }
+}

@@ -1,0 +1,161 @@
+//! Reports: what visitors say about links, and what those who administer the server do about it.
+
+use crate::account::Caller;
+use crate::app::{Action, App, AppError, AuditDetail, FieldError, Missing, ShownLink};
+use crate::clock::Timestamp;
+use crate::code::path::{self, PathTarget};
+use crate::code::{WorkspaceId, canonicalise};
+use crate::link::LinkId;
+use crate::store::{NewReport, Report, ReportBounds, Subject};
+
+use crate::app::links::disable::read_reason;
+
+/// Longest text of a report, in characters.
+pub const MOST_WORDS: usize = 1000;
+/// Reports that are kept: of one link, and in all.
+const BOUNDS: ReportBounds = ReportBounds { of_link: 100, in_all: 20_000 };
+/// Links in the queue that are shown at once, and reports of each.
+const SHOWN: i64 = 50;
+const SHOWN_OF_EACH: i64 = 20;
+
+/// What a visitor says.
+#[derive(Clone, Debug, Default)]
+pub struct ReportRequest {
+    /// The short address, or the code alone.
+    pub address: String,
+    /// `abuse`, `malware`, `phishing`, `legal` or `other`.
+    pub reason: String,
+    /// More about it.
+    pub words: String,
+}
+
+/// A link that was reported.
+#[derive(Clone, Debug)]
+pub struct ReportedLink {
+    /// The link.
+    pub shown: ShownLink,
+    /// How many reports are open.
+    pub count: i64,
+    /// The first of them.
+    pub first_at: Timestamp,
+    /// The latest.
+    pub last_at: Timestamp,
+    /// The latest, newest first.
+    pub reports: Vec<Report>,
+}
+
+/// What is to be looked into.
+#[derive(Clone, Debug)]
+pub struct ReportQueue {
+    /// The links, the most reported first.
+    pub links: Vec<ReportedLink>,
+    /// How many reports are open in all.
+    pub open: i64,
+}
+
+impl App {
+    /// Take a report. Whether it is the first of its kind is not said.
+    pub async fn report(&self, caller: &Caller, request: &ReportRequest) -> Result<(), AppError> {
+        if let Some(client) = caller.client {
+            // Before anything is looked up: the form tells whether a code exists.
+            self.parts.limits.report(client, self.parts.clock.steady())?;
+        }
+        let reason = read_reason(&request.reason)?;
+        let words = request.words.trim();
+        if words.chars().count() > MOST_WORDS {
+            let detail = format!("a report has at most {MOST_WORDS} characters");
+            return Err(FieldError::new("words", "words-too-long", detail).into());
+        }
+        let words = words.chars().filter(|c| !c.is_control() || *c == '\n').collect();
+        let unknown = || {
+            let detail = "there is no such link here: give the whole short address";
+            AppError::from(FieldError::new("address", "report-unknown", detail))
+        };
+        let key = self.key_of(&request.address).ok_or_else(unknown)?;
+        let place = self.parts.store.find_redirect_row(&key).await?;
+        let place = place.filter(|place| place.life.deleted_at.is_none());
+        let place = place.filter(|place| place.life.purged_at.is_none()).ok_or_else(unknown)?;
+        if self.parts.store.count_reports().await? >= BOUNDS.in_all {
+            return Err(AppError::ReportsFull);
+        }
+        let report = NewReport {
+            id: self.parts.store.take_numbers("report", 1).await?,
+            link: place.id,
+            client: caller.client.map(|client| client.to_string()),
+            reason: reason.as_str(),
+            words,
+            at: self.parts.clock.now(),
+        };
+        if self.parts.store.insert_report(&report, BOUNDS).await? {
+            metrics::counter!("kurz_reports_total").increment(1);
+        }
+        Ok(())
+    }
+
+    /// The cache's key for a short address of this server, as people write it.
+    fn key_of(&self, text: &str) -> Option<String> {
+        let text = text.trim();
+        let url = if text.contains("://") {
+            text.to_owned()
+        } else if text.contains('.') || text.starts_with('[') || text.contains(':') {
+            format!("https://{text}")
+        } else {
+            let path = text.trim_start_matches('/');
+            format!("{}/{path}", self.parts.policy.public_url)
+        };
+        let canonical = canonicalise(&url).ok()?;
+        let host = canonical.host().trim_end_matches('.');
+        let workspace = self.parts.hosts.workspace(host);
+        let is_main = host == self.parts.policy.public_url.host();
+        match (workspace, path::parse(canonical.path())?.target) {
+            (None, PathTarget::Bare { code }) if is_main => Some(code.to_owned()),
+            (None, PathTarget::Workspace { key, .. }) if is_main => Some(key.to_owned()),
+            (Some(workspace), PathTarget::Bare { code }) => Some(format!("{workspace}/{code}")),
+            _ => None,
+        }
+    }
+
+    /// What is to be looked into.
+    pub async fn report_queue(&self, caller: &Caller) -> Result<ReportQueue, AppError> {
+        Self::administers(caller)?;
+        let store = &self.parts.store;
+        let mut links = Vec::new();
+        for reported in store.list_reported(SHOWN).await? {
+            let Some(link) = store.find_link_by_id(reported.link).await? else { continue };
+            let workspace = self.workspace(&link.workspace).await?;
+            let Some(shown) = self.show(&workspace, vec![link]).pop() else { continue };
+            links.push(ReportedLink {
+                shown,
+                count: reported.count,
+                first_at: reported.first_at,
+                last_at: reported.last_at,
+                reports: store.list_reports(reported.link, SHOWN_OF_EACH).await?,
+            });
+        }
+        Ok(ReportQueue { links, open: store.count_reports().await? })
+    }
+
+    /// Say that there is nothing to the reports of a link.
+    pub async fn dismiss_reports(
+        &self,
+        caller: &Caller,
+        workspace: &WorkspaceId,
+        code: &str,
+    ) -> Result<(), AppError> {
+        Self::administers(caller)?;
+        let link = self.find_link(workspace, code).await?;
+        let count = self.settle_reports(link.id).await?;
+        if count == 0 {
+            return Err(AppError::NotFound(Missing::Report));
+        }
+        let detail = AuditDetail { count: Some(count), ..AuditDetail::default() };
+        let change = self
+            .audit_with(caller, Subject::link(link.id), Action::ReportsDismissed, detail)
+            .await?;
+        Ok(self.parts.store.insert_audit(&change).await?)
+    }
+
+    pub(crate) async fn settle_reports(&self, link: LinkId) -> Result<usize, AppError> {
+        Ok(self.parts.store.settle_reports(link).await?)
+    }
+}

@@ -1,0 +1,165 @@
+//! How often a link was followed over time: by the hour, the day or the month, in UTC, with a
+//! bucket for every period, the empty ones too.
+
+use std::collections::BTreeMap;
+
+use crate::account::Caller;
+use crate::app::{App, AppError, ShownLink};
+use crate::clock::Timestamp;
+use crate::code::WorkspaceId;
+use crate::link::{Hour, LinkId, Month};
+
+const HOUR_MS: i64 = 3_600_000;
+const HOURS_A_DAY: i64 = 24;
+/// Periods that are shown.
+const HOURS: i64 = 48;
+const DAYS: i64 = 30;
+const MONTHS: i64 = 12;
+/// Days that twelve months may have.
+const DAYS_OF_MONTHS: i64 = 366;
+
+/// How long a bucket is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Span {
+    /// The last 48 hours.
+    Hour,
+    /// The last 30 days.
+    Day,
+    /// The last 12 months.
+    Month,
+}
+
+impl Span {
+    /// Its name, as addresses and the API say it.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Hour => "hour",
+            Self::Day => "day",
+            Self::Month => "month",
+        }
+    }
+
+    /// Read its name.
+    pub fn parse(text: &str) -> Option<Self> {
+        [Self::Hour, Self::Day, Self::Month].into_iter().find(|span| span.as_str() == text)
+    }
+}
+
+/// How often a link was followed in one period.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Bucket {
+    /// When the period begins.
+    pub start: Timestamp,
+    /// By people, as far as can be told.
+    pub hits: i64,
+    /// By bots, HEAD requests and prefetches.
+    pub others: i64,
+}
+
+/// A link, and how often it was followed.
+#[derive(Clone, Debug)]
+pub struct LinkTraffic {
+    /// The link.
+    pub shown: ShownLink,
+    /// Requests so far that were answered but are no visits.
+    pub others: i64,
+    /// Its hits over time, oldest period first.
+    pub periods: Vec<Bucket>,
+}
+
+impl App {
+    /// A link, and how often it was followed.
+    pub async fn link_traffic(
+        &self,
+        caller: &Caller,
+        workspace: &WorkspaceId,
+        code: &str,
+        span: Span,
+    ) -> Result<LinkTraffic, AppError> {
+        let shown = self.show_link(caller, workspace, code).await?;
+        let link = shown.link.id;
+        let others = self.parts.store.count_others(link).await?;
+        Ok(LinkTraffic { shown, others, periods: self.periods(link, span).await? })
+    }
+
+    async fn periods(&self, link: LinkId, span: Span) -> Result<Vec<Bucket>, AppError> {
+        let now = self.parts.clock.now();
+        let day = now.as_ms().div_euclid(HOURS_A_DAY * HOUR_MS);
+        let first_day = match span {
+            Span::Hour => day - HOURS.div_euclid(HOURS_A_DAY),
+            Span::Day => day - (DAYS - 1),
+            Span::Month => day - DAYS_OF_MONTHS,
+        };
+        let store = &self.parts.store;
+        let first = Hour::of(Timestamp::from_ms(first_day * HOURS_A_DAY * HOUR_MS));
+        let end = Hour::from_number(Hour::of(now).number().saturating_add(1));
+        let hours = store.list_hours(link, first, end).await?;
+        let days = match span {
+            Span::Hour => Vec::new(),
+            _ => store.list_days(link, first_day, day + 1).await?,
+        };
+        let mut buckets = empty(span, now);
+        let hours = hours.into_iter().map(|found| (found.at * HOUR_MS, found));
+        let days = days.into_iter().map(|found| (found.at * HOURS_A_DAY * HOUR_MS, found));
+        for (ms, found) in hours.chain(days) {
+            let key = key(span, Timestamp::from_ms(ms));
+            if let Some(bucket) = buckets.get_mut(&key) {
+                bucket.hits += found.clicks;
+                bucket.others += found.others;
+            }
+        }
+        Ok(buckets.into_values().collect())
+    }
+}
+
+/// Which period an instant is in, as a number that grows by one.
+fn key(span: Span, at: Timestamp) -> i64 {
+    match span {
+        Span::Hour => at.as_ms().div_euclid(HOUR_MS),
+        Span::Day => at.as_ms().div_euclid(HOUR_MS * HOURS_A_DAY),
+        Span::Month => Month::of(at).number(),
+    }
+}
+
+fn start(span: Span, key: i64) -> Timestamp {
+    match span {
+        Span::Hour => Timestamp::from_ms(key * HOUR_MS),
+        Span::Day => Timestamp::from_ms(key * HOUR_MS * HOURS_A_DAY),
+        Span::Month => Month::from_number(key - 1).end(),
+    }
+}
+
+/// Every period up to the present one, with nothing in it.
+fn empty(span: Span, now: Timestamp) -> BTreeMap<i64, Bucket> {
+    let count = match span {
+        Span::Hour => HOURS,
+        Span::Day => DAYS,
+        Span::Month => MONTHS,
+    };
+    let last = key(span, now);
+    let bucket = |key| (key, Bucket { start: start(span, key), hits: 0, others: 0 });
+    (last - count + 1..=last).map(bucket).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn periods_follow_each_other_without_a_gap_and_end_now() {
+        let now = Timestamp::parse_rfc3339("2026-03-15T12:34:56Z").unwrap();
+        for (span, count, first, last) in [
+            (Span::Hour, 48, "2026-03-13T13:00:00.000Z", "2026-03-15T12:00:00.000Z"),
+            (Span::Day, 30, "2026-02-14T00:00:00.000Z", "2026-03-15T00:00:00.000Z"),
+            (Span::Month, 12, "2025-04-01T00:00:00.000Z", "2026-03-01T00:00:00.000Z"),
+        ] {
+            let buckets: Vec<Bucket> = empty(span, now).into_values().collect();
+            assert_eq!(buckets.len(), count);
+            assert_eq!(buckets[0].start.to_rfc3339(), first);
+            assert_eq!(buckets[count - 1].start.to_rfc3339(), last);
+            for bucket in buckets {
+                assert_eq!(start(span, key(span, bucket.start)), bucket.start);
+            }
+        }
+    }
+}

@@ -1,0 +1,340 @@
+//! A link on its way into the store: what was asked for, checked, and the code that it tries next.
+
+use crate::account::{Refused, UserId, claim};
+use crate::app::links::create::LinkRequest;
+use crate::app::{App, AppError, FieldError};
+use crate::clock::Timestamp;
+use crate::code::offensive::is_offensive;
+use crate::code::{Canonical, Code, custom, deterministic, random};
+use crate::link::{Link, LinkId, LinkOrigin, Month, Strategy, limits};
+use crate::store::{InsertedLink, NewLink, Workspace};
+
+/// Who makes links, and where.
+#[derive(Debug)]
+pub(crate) struct Maker<'a> {
+    /// Where.
+    pub(crate) workspace: &'a Workspace,
+    /// Whether the workspace is stored, or comes into being with its first link.
+    pub(crate) exists: bool,
+    /// Whose they are to be.
+    pub(crate) owner: Option<UserId>,
+    /// Whether they are made without an account on a server that has them.
+    pub(crate) is_nobody: bool,
+    /// Whether all links of the workspace are everybody's who may make one there.
+    pub(crate) is_shared: bool,
+    /// With what and from where.
+    pub(crate) made: LinkOrigin,
+}
+
+impl Maker<'_> {
+    /// How the code of a link that may be made is made.
+    fn strategy(&self, request: &LinkRequest) -> Strategy {
+        match request.custom_code {
+            Some(_) => Strategy::Custom,
+            None if self.is_nobody => Strategy::Random,
+            None => request.strategy.unwrap_or(self.workspace.strategy),
+        }
+    }
+
+    /// What opens a link to a claim, if it is made by nobody.
+    fn claim_token(&self, app: &App) -> Option<String> {
+        self.is_nobody.then(|| claim::fresh(&mut |bytes| app.parts.entropy.fill(bytes)))
+    }
+}
+
+/// A checked request.
+#[derive(Clone, Debug)]
+pub(crate) struct Draft {
+    canonical: Canonical,
+    /// Which of its codes it tries.
+    attempt: u32,
+    /// The dead link that it brings back.
+    dead: Option<Link>,
+    /// Whether all links of the workspace are everybody's who may make one there.
+    is_shared: bool,
+    /// What opens the link to a claim, if it is nobody's.
+    pub(crate) claim_token: Option<String>,
+    /// What would be stored.
+    pub(crate) link: NewLink,
+}
+
+impl Draft {
+    /// Check a request; nothing is stored if anything in it is wrong. Unless it is custom, its
+    /// code comes from [`Draft::next_code`].
+    pub(crate) fn check(
+        app: &App,
+        maker: &Maker<'_>,
+        request: &LinkRequest,
+        now: Timestamp,
+    ) -> Result<Self, AppError> {
+        let workspace = maker.workspace;
+        if maker.is_nobody && !is_for_nobody(request) {
+            return Err(Refused::Unauthenticated.into());
+        }
+        let mut errors = Vec::new();
+        let mut note = |error| errors.push(error);
+        let policy = &app.parts.policy;
+
+        let canonical = app.check_target(&request.original_url).map_err(&mut note);
+        let custom = request
+            .custom_code
+            .as_deref()
+            .map(|code| custom::parse(code, &app.parts.reserved))
+            .transpose()
+            .map_err(|error| note(FieldError::new("custom_code", error.code(), error)));
+        let title = check_title(request.title.as_deref()).map_err(&mut note);
+        let tags = check_tags(&request.tags).map_err(&mut note);
+        let hit_limit = check_hit_limit(request.hit_limit).map_err(&mut note);
+        let status = check_status(request.redirect_status).map_err(&mut note);
+        let expires_at = check_expiry(request.expires_at, now)
+            .and_then(|end| check_anonymous_end(end, maker, now.plus(policy.anon_ttl)))
+            .map_err(&mut note);
+        if request.strategy == Some(Strategy::Custom) && request.custom_code.is_none() {
+            let detail = "the strategy custom needs a custom_code";
+            note(FieldError::new("custom_code", "code-missing", detail));
+        }
+        let (
+            Ok(canonical),
+            Ok(custom),
+            Ok(title),
+            Ok(tags),
+            Ok(hit_limit),
+            Ok(redirect_status),
+            Ok(expires_at),
+            true,
+        ) = (canonical, custom, title, tags, hit_limit, status, expires_at, errors.is_empty())
+        else {
+            return Err(AppError::Invalid(errors));
+        };
+
+        let strategy = maker.strategy(request);
+        let claim_token = maker.claim_token(app);
+        let life = policy.counter_ttl.filter(|_| strategy == Strategy::Counter);
+        let link = NewLink {
+            id: LinkId(0),
+            workspace: workspace.id.clone(),
+            code: custom.unwrap_or_else(no_code_yet),
+            strategy,
+            target: kept_target(&request.original_url),
+            canonical_hash: canonical.sha256(),
+            title,
+            tags,
+            redirect_status,
+            hit_limit,
+            created_at: now,
+            expires_at: expires_at.or_else(|| life.map(|life| now.plus(life))),
+            wants_main: app.parts.hosts.of_workspace(&workspace.id).is_empty(),
+            owner: maker.owner,
+            claim_hash: claim_token.as_deref().and_then(claim::hash),
+            made: maker.made.clone(),
+            revive: false,
+        };
+        Ok(Self {
+            canonical,
+            attempt: 0,
+            dead: None,
+            is_shared: maker.is_shared,
+            claim_token,
+            link,
+        })
+    }
+
+    /// Choose the first code, or after a clash the next one.
+    pub(crate) async fn next_code(&mut self, app: &App, clashed: bool) -> Result<(), AppError> {
+        loop {
+            let most = match self.link.strategy {
+                Strategy::Custom if clashed => return Err(AppError::CodeTaken),
+                Strategy::Custom => return Ok(()),
+                Strategy::Deterministic => deterministic::ATTEMPTS,
+                Strategy::Random | Strategy::Counter => random::ATTEMPTS,
+            };
+            if self.attempt == most {
+                return Err(AppError::NoFreeCode(most));
+            }
+            self.link.code = match self.link.strategy {
+                Strategy::Deterministic => {
+                    deterministic::code(&self.canonical, &self.link.workspace, self.attempt)
+                }
+                Strategy::Counter => {
+                    let store = &app.parts.store;
+                    let numbers = app.code_counter.take(store, 1).await?;
+                    let number = numbers.first().copied().unwrap_or_default();
+                    app.parts.scrambler.code(u128::try_from(number).unwrap_or_default())
+                }
+                _ => random::code(&mut |bytes| app.parts.entropy.fill(bytes)),
+            };
+            self.attempt += 1;
+            // A generated code may spell the name of a page by chance, or something worse.
+            let code = self.link.code.as_str();
+            let follows = self.link.strategy == Strategy::Deterministic;
+            if !app.parts.reserved.contains(code) && (follows || !is_offensive(code)) {
+                return Ok(());
+            }
+        }
+    }
+
+    /// The code that the draft's link has, if it has one already: where that follows from what is
+    /// asked for. A deterministic link may have a later one; then the store knows.
+    pub(crate) fn foreseen_code(&mut self, app: &App) -> Option<&Code> {
+        match self.link.strategy {
+            Strategy::Custom => Some(&self.link.code),
+            Strategy::Deterministic => {
+                self.link.code = deterministic::code(&self.canonical, &self.link.workspace, 0);
+                let code = &self.link.code;
+                (!app.parts.reserved.contains(code.as_str())).then_some(code)
+            }
+            Strategy::Random | Strategy::Counter => None,
+        }
+    }
+
+    /// Whether `link`, which has the draft's code and is alive, is what the draft asks for.
+    pub(crate) fn is_repeat_of(&self, link: &Link) -> bool {
+        // A chosen code may be a deterministic link's, and the other way round: what the URL's own
+        // deterministic link is then, the store knows.
+        let own = self.link.strategy == Strategy::Custom || link.strategy == self.link.strategy;
+        own && self.would_be(&link.canonical_hash, &link.target)
+    }
+
+    /// What is known about a clash: which code, on which attempt.
+    pub(crate) fn attempt(&self) -> u32 {
+        self.attempt
+    }
+
+    /// Whether the link of this URL, under the code this draft asks for, is what the draft would
+    /// become. A chosen code leads to one fragment; a deterministic one does not know of any; the
+    /// others are new each time.
+    pub(crate) fn would_be(&self, canonical_hash: &[u8; 32], target: &str) -> bool {
+        self.link.canonical_hash == *canonical_hash
+            && match self.link.strategy {
+                Strategy::Deterministic => true,
+                Strategy::Custom => fragment(&self.link.target) == fragment(target),
+                Strategy::Random | Strategy::Counter => false,
+            }
+    }
+
+    /// Whether `link` may be given to the maker of this draft, or brought back for them. In a
+    /// workspace where everybody has their own links, nobody gets or revives another's; a
+    /// tombstone is nobody's.
+    pub(crate) fn may_have(&self, link: &Link) -> bool {
+        let own = link.owner.is_some() && link.owner == self.link.owner;
+        self.is_shared || own || link.purged_at.is_some()
+    }
+
+    /// The link, once it is stored. One that came back goes on with its counts.
+    pub(crate) fn stored(&self, placed: InsertedLink) -> Link {
+        let new = &self.link;
+        let dead = self.dead.as_ref();
+        Link {
+            id: placed.id,
+            workspace: new.workspace.clone(),
+            code: new.code.clone(),
+            strategy: new.strategy,
+            target: new.target.clone(),
+            canonical_hash: new.canonical_hash,
+            title: new.title.clone(),
+            tags: new.tags.clone(),
+            redirect_status: new.redirect_status,
+            hit_limit: new.hit_limit,
+            created_at: new.created_at,
+            updated_at: new.created_at,
+            expires_at: new.expires_at,
+            expired_at: None,
+            deleted_at: None,
+            purged_at: None,
+            main_since: placed.main_since,
+            version: dead.map_or(1, |dead| dead.version + 1),
+            redirect_count: dead.map_or(0, |dead| dead.redirect_count),
+            avg_redirect_ms: dead.map_or(0.0, |dead| dead.avg_redirect_ms),
+            last_redirect_at: dead.and_then(|dead| dead.last_redirect_at),
+            month: dead.map_or(Month::of(new.created_at), |dead| dead.month),
+            month_hits: dead.map_or(0, |dead| dead.month_hits),
+            owner: new.owner,
+            is_temporary: new.claim_hash.is_some(),
+            destination_status: None,
+            last_checked_at: None,
+            disabled: None,
+            made: new.made.clone(),
+        }
+    }
+
+    /// Become the dead link of the same URL again, at `now`: it may have died only just.
+    pub(crate) fn revive(&mut self, dead: Link, now: Timestamp) {
+        self.link.id = dead.id;
+        self.link.code = dead.code.clone();
+        self.link.created_at = now;
+        self.link.revive = true;
+        self.dead = Some(dead);
+    }
+
+    /// The code, as a key to compare with.
+    pub(crate) fn code(&self) -> &Code {
+        &self.link.code
+    }
+}
+
+/// Whether somebody without an account may ask for this: codes are for those who can be found.
+fn is_for_nobody(request: &LinkRequest) -> bool {
+    request.custom_code.is_none() && matches!(request.strategy, None | Some(Strategy::Random))
+}
+
+/// A link made without an account ends when those do, or sooner.
+fn check_anonymous_end(
+    asked: Option<Timestamp>,
+    maker: &Maker<'_>,
+    end: Timestamp,
+) -> Result<Option<Timestamp>, FieldError> {
+    if !maker.is_nobody {
+        return Ok(asked);
+    }
+    if asked.is_some_and(|asked| asked > end) {
+        let detail = format!("without an account a link lives until {end} at most");
+        return Err(FieldError::new("expires_at", "expires-at-too-late", detail));
+    }
+    Ok(asked.or(Some(end)))
+}
+
+pub(crate) fn check_title(title: Option<&str>) -> Result<Option<String>, FieldError> {
+    limits::title(title.unwrap_or_default())
+        .map_err(|error| FieldError::new("title", error.code(), error))
+}
+
+pub(crate) fn check_tags(tags: &[String]) -> Result<Vec<String>, FieldError> {
+    limits::tags(tags).map_err(|error| FieldError::new("tags", error.code(), error))
+}
+
+pub(crate) fn check_hit_limit(limit: Option<i64>) -> Result<Option<i64>, FieldError> {
+    let checked = limit.map(limits::hit_limit).transpose();
+    checked.map_err(|error| FieldError::new("hit_limit", error.code(), error))
+}
+
+pub(crate) fn check_status(status: Option<u16>) -> Result<u16, FieldError> {
+    limits::redirect_status(status.unwrap_or(302))
+        .map_err(|error| FieldError::new("redirect_status", error.code(), error))
+}
+
+pub(crate) fn check_expiry(
+    expires_at: Option<Timestamp>,
+    now: Timestamp,
+) -> Result<Option<Timestamp>, FieldError> {
+    if expires_at.is_some_and(|end| end <= now) {
+        let detail = "expires_at must be in the future";
+        return Err(FieldError::new("expires_at", "expires-at-past", detail));
+    }
+    Ok(expires_at)
+}
+
+/// The target as it was sent. Only NUL, which PostgreSQL cannot hold and which can stand nowhere
+/// but around the URL, is taken off, with the space beside it.
+pub(crate) fn kept_target(url: &str) -> String {
+    let kept = if url.contains('\0') { url.trim_matches(|c: char| c <= ' ') } else { url };
+    kept.to_owned()
+}
+
+/// Stands where the first code will.
+fn no_code_yet() -> Code {
+    Code::parse("-").expect("a dash is a code")
+}
+
+fn fragment(url: &str) -> Option<&str> {
+    url.trim_matches(|c: char| c <= ' ').split_once('#').map(|(_, fragment)| fragment)
+}

@@ -1,0 +1,15 @@
+//! Links: create, list, show, edit, delete, disable, claim, and what is made of them.
+
+mod audit;
+pub(crate) mod claim;
+pub(crate) mod create;
+pub(crate) mod disable;
+pub(crate) mod draft;
+pub(crate) mod edit;
+pub(crate) mod list;
+pub(crate) mod qr;
+pub(crate) mod retarget_alarm;
+mod reuse;
+mod short_url;
+pub(crate) mod show;
+mod target;

@@ -1,0 +1,154 @@
+//! A link as people see it: with its address, its state and the limit that holds for it.
+
+use crate::account::{Act, Caller, access};
+use crate::app::links::short_url::short_url;
+use crate::app::{App, AppError, Missing};
+use crate::code::{Canonical, Code, WorkspaceId, canonicalise};
+use crate::link::{Link, LinkId, Reason, Status, idn};
+use crate::store::Workspace;
+
+/// A link and what follows from it at this moment.
+#[derive(Clone, Debug)]
+pub struct ShownLink {
+    /// The link.
+    pub link: Link,
+    /// Where it answers.
+    pub short_url: String,
+    /// Where it stands.
+    pub status: Status,
+    /// Why it does not redirect, if it is withheld.
+    pub withheld: Option<Reason>,
+    /// Whether its target's host may be taken for another.
+    pub is_lookalike: bool,
+    /// Hits a month; 0: any number.
+    pub hit_limit: i64,
+    /// Redirects in the present month.
+    pub hits_this_month: i64,
+}
+
+impl App {
+    /// A link that exists, deleted ones included.
+    pub(crate) async fn find_link(
+        &self,
+        workspace: &WorkspaceId,
+        code: &str,
+    ) -> Result<Link, AppError> {
+        let missing = AppError::NotFound(Missing::Link);
+        let Some(code) = Code::parse(code) else { return Err(missing) };
+        let found = self.parts.store.find_link(workspace, &code).await?;
+        found.filter(|link| link.purged_at.is_none()).ok_or(missing)
+    }
+
+    /// A link that the caller may do `act` with, and its workspace.
+    pub(crate) async fn reach_link(
+        &self,
+        caller: &Caller,
+        workspace: &WorkspaceId,
+        code: &str,
+        act: Act,
+    ) -> Result<(Workspace, Link), AppError> {
+        let (workspace, reach) = self.enter(caller, workspace, act).await?;
+        let link = match self.find_link(&workspace.id, code).await {
+            Err(AppError::NotFound(_)) => return Err(self.missed_in(caller, &workspace.id)),
+            found => found?,
+        };
+        access::to_link(reach, link.owner)?;
+        Ok((workspace, link))
+    }
+
+    /// A link, to look at. Deleted ones are shown as such: they can still be restored.
+    pub async fn show_link(
+        &self,
+        caller: &Caller,
+        workspace: &WorkspaceId,
+        code: &str,
+    ) -> Result<ShownLink, AppError> {
+        let (workspace, link) = self.reach_link(caller, workspace, code, Act::ReadLinks).await?;
+        let shown = self.show(&workspace, vec![link]).pop();
+        shown.ok_or(AppError::NotFound(Missing::Link))
+    }
+
+    /// The workspace and code of a link, by its number. Says nothing about the link itself.
+    pub async fn locate_link(&self, id: LinkId) -> Result<(WorkspaceId, Code), AppError> {
+        let found = self.parts.store.find_link_by_id(id).await?;
+        let link = found.filter(|link| link.purged_at.is_none() && link.deleted_at.is_none());
+        let link = link.ok_or(AppError::NotFound(Missing::Link))?;
+        Ok((link.workspace, link.code))
+    }
+
+    /// A link as it is now, for somebody who may see it.
+    pub(crate) async fn look_again(
+        &self,
+        workspace: &Workspace,
+        code: &str,
+    ) -> Result<ShownLink, AppError> {
+        let link = self.find_link(&workspace.id, code).await?;
+        let shown = self.show(workspace, vec![link]).pop();
+        shown.ok_or(AppError::NotFound(Missing::Link))
+    }
+
+    /// The link behind a short address, if it can be followed: for the preview.
+    pub async fn preview(&self, key: &str) -> Result<ShownLink, AppError> {
+        let missing = || AppError::NotFound(Missing::Link);
+        let place = self.parts.store.find_redirect_row(key).await?.ok_or_else(missing)?;
+        let workspace = WorkspaceId::parse(&place.workspace).ok_or_else(missing)?;
+        let workspace = self.workspace(&workspace).await?;
+        let shown = self.look_again(&workspace, &place.code).await?;
+        if shown.status == Status::Deleted { Err(missing()) } else { Ok(shown) }
+    }
+
+    /// The workspace of a host, if it has one.
+    pub fn workspace_of_host(&self, host: &str) -> Option<WorkspaceId> {
+        self.parts.hosts.workspace(host)
+    }
+
+    /// Why a link is withheld, if it is.
+    fn withheld(&self, link: &Link) -> Option<Reason> {
+        if let Some(disabled) = &link.disabled {
+            return Some(disabled.reason);
+        }
+        if self.parts.blocked.is_empty() {
+            return None;
+        }
+        let canonical = canonicalise(&link.target).ok()?;
+        self.parts.blocked.covers(canonical.host()).then_some(Reason::Blocked)
+    }
+
+    /// What follows from links of one workspace.
+    pub(crate) fn show(&self, workspace: &Workspace, links: Vec<Link>) -> Vec<ShownLink> {
+        let hosts = self.parts.hosts.of_workspace(&workspace.id);
+        let now = self.parts.clock.now();
+        let default_limit = i64::try_from(self.parts.policy.hit_limit).unwrap_or(i64::MAX);
+        let show = |link: Link| {
+            let limit = link.hit_limit.or(workspace.hit_limit).unwrap_or(default_limit);
+            let withheld = self.withheld(&link);
+            let status = link.status(self.parts.clock.latest(now))?;
+            let is_shut = withheld.is_some() && status != Status::Deleted;
+            Some(ShownLink {
+                short_url: short_url(&self.parts.policy.public_url, &link, &hosts),
+                status: if is_shut { Status::Disabled } else { status },
+                withheld,
+                is_lookalike: is_lookalike(&link.target),
+                hit_limit: limit,
+                hits_this_month: link.hits_this_month(now),
+                link,
+            })
+        };
+        links.into_iter().filter_map(show).collect()
+    }
+}
+
+/// Whether a target's host may be taken for another.
+fn is_lookalike(target: &str) -> bool {
+    // Most are plain: no need to read the whole of them.
+    let may_be = !target.is_ascii() || target.to_ascii_lowercase().contains("xn--");
+    may_be && canonicalise(target).is_ok_and(|canonical| idn::is_suspicious(canonical.host()))
+}
+
+impl ShownLink {
+    /// The target as it is safe to be looked at: in punycode when its host may be taken for another.
+    pub fn visible_target(&self) -> String {
+        let canonical = self.is_lookalike.then(|| canonicalise(&self.link.target).ok()).flatten();
+        canonical.map_or_else(|| self.link.target.clone(), Canonical::into_string)
+    }
+}

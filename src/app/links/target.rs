@@ -1,0 +1,37 @@
+//! Where a link may lead: what is asked of every target, whoever makes or changes the link.
+
+use crate::app::{App, FieldError};
+use crate::code::{Canonical, canonicalise};
+use crate::link::Blocklist;
+use crate::link::target::{self, TargetError};
+
+impl App {
+    /// Put another block list in force, here alone: each instance reads its own file.
+    pub fn block(&self, list: Blocklist) {
+        self.parts.blocked.replace(list);
+        // What is in memory was judged by the old one.
+        self.parts.links.clear();
+    }
+
+    /// The canonical form of a URL that may be a target.
+    pub(crate) fn check_target(&self, url: &str) -> Result<Canonical, FieldError> {
+        let refused = |code, detail: String| FieldError::new("original_url", code, detail);
+        let canonical =
+            canonicalise(url).map_err(|error| refused(error.code(), error.to_string()))?;
+        self.judge(&canonical).map_err(|error| refused(error.code(), error.to_string()))?;
+        Ok(canonical)
+    }
+
+    fn judge(&self, canonical: &Canonical) -> Result<(), TargetError> {
+        let policy = &self.parts.policy;
+        target::check(canonical, policy.private_targets)?;
+        let is_workspace = |host: &str| self.parts.hosts.workspace(host).is_some();
+        if policy.own.has(canonical, is_workspace, &self.parts.reserved) {
+            return Err(TargetError::SelfReference);
+        }
+        if self.parts.blocked.covers(canonical.host()) {
+            return Err(TargetError::Blocked);
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,117 @@
+//! Members of workspaces: who is in, and with which role.
+
+use crate::account::{Act, Caller, Email, Role, UserId};
+use crate::app::page::{page_size, read_cursor};
+use crate::app::{Action, App, AppError, AuditDetail, FieldError, MAIN, Missing, Page};
+use crate::code::WorkspaceId;
+use crate::store::{Member, NewAuditEntry, Subject};
+
+impl App {
+    /// Let somebody who has an account into a workspace.
+    pub async fn add_member(
+        &self,
+        caller: &Caller,
+        workspace: &WorkspaceId,
+        email: &str,
+        role: Role,
+    ) -> Result<Member, AppError> {
+        let (workspace, _) = self.enter(caller, workspace, Act::Manage).await?;
+        if workspace.id.as_str() == MAIN {
+            let detail = "everybody is in `main` with their own links: make a workspace for a team";
+            return Err(FieldError::new("workspace", "main-has-no-members", detail).into());
+        }
+        let unknown = || {
+            let detail = "nobody has an account with this address: ask them to register first";
+            AppError::from(FieldError::new("email", "user-unknown", detail))
+        };
+        let email = Email::parse(email).map_err(|_| unknown())?;
+        let user = self.parts.store.find_user(&email).await?.ok_or_else(unknown)?;
+        let now = self.parts.clock.now();
+        let change =
+            self.audit_member(caller, &workspace.id, &email, Action::Added, Some(role)).await?;
+        if !self.parts.store.insert_member(&workspace.id, user.id, role, now, &change).await? {
+            return Err(AppError::MemberTaken);
+        }
+        self.member(&workspace.id, &email).await
+    }
+
+    /// A page of members, in the order they registered. The cursor is the last one's number.
+    pub async fn list_members(
+        &self,
+        caller: &Caller,
+        workspace: &WorkspaceId,
+        cursor: Option<&str>,
+        limit: Option<i64>,
+    ) -> Result<Page<Member>, AppError> {
+        let (workspace, _) = self.enter(caller, workspace, Act::Look).await?;
+        let after = read_cursor(cursor, |text| text.parse().ok())?.unwrap_or(0);
+        let size = page_size(limit)?;
+        let store = &self.parts.store;
+        let members = store.list_members(&workspace.id, UserId(after), size + 1).await?;
+        Ok(Page::cut(members, size, |last| last.user.to_string()))
+    }
+
+    /// Give a member another role.
+    pub async fn change_role(
+        &self,
+        caller: &Caller,
+        workspace: &WorkspaceId,
+        email: &str,
+        role: Role,
+    ) -> Result<Member, AppError> {
+        let (workspace, _) = self.enter(caller, workspace, Act::Manage).await?;
+        let email = Email::parse(email).map_err(|_| AppError::NotFound(Missing::Member))?;
+        let member = self.member(&workspace.id, &email).await?;
+        let change = self
+            .audit_member(caller, &workspace.id, &email, Action::RoleChanged, Some(role))
+            .await?;
+        if !self.parts.store.set_role(&workspace.id, member.user, role, &change).await? {
+            return Err(AppError::LastAdmin);
+        }
+        self.forget_workspace(&workspace.id);
+        self.member(&workspace.id, &email).await
+    }
+
+    /// Put a member out. Everybody may leave by themselves.
+    pub async fn remove_member(
+        &self,
+        caller: &Caller,
+        workspace: &WorkspaceId,
+        email: &str,
+    ) -> Result<(), AppError> {
+        let email = Email::parse(email);
+        let leaves = match (&email, caller.identity()) {
+            (Ok(email), Some(identity)) => *email == identity.email,
+            _ => false,
+        };
+        let act = if leaves { Act::Look } else { Act::Manage };
+        let (workspace, _) = self.enter(caller, workspace, act).await?;
+        let email = email.map_err(|_| AppError::NotFound(Missing::Member))?;
+        let member = self.member(&workspace.id, &email).await?;
+        let change =
+            self.audit_member(caller, &workspace.id, &email, Action::Removed, None).await?;
+        if !self.parts.store.delete_member(&workspace.id, member.user, &change).await? {
+            return Err(AppError::LastAdmin);
+        }
+        self.forget_workspace(&workspace.id);
+        Ok(())
+    }
+
+    async fn audit_member(
+        &self,
+        caller: &Caller,
+        workspace: &WorkspaceId,
+        email: &Email,
+        action: Action,
+        role: Option<Role>,
+    ) -> Result<NewAuditEntry, AppError> {
+        let role = role.map(|role| role.as_str().to_owned());
+        let detail = AuditDetail { role, ..AuditDetail::default() };
+        self.audit_with(caller, Subject::member(workspace, email), action, detail).await
+    }
+
+    async fn member(&self, workspace: &WorkspaceId, email: &Email) -> Result<Member, AppError> {
+        let found = self.parts.store.find_member(workspace, email).await?;
+        found.ok_or(AppError::NotFound(Missing::Member))
+    }
+}

@@ -1,0 +1,64 @@
+//! `/robots.txt`, and the choice of a language.
+
+use std::sync::Arc;
+
+use axum::extract::State;
+use axum::response::{AppendHeaders, IntoResponse, Redirect, Response};
+use http::header::SET_COOKIE;
+
+use crate::app::App;
+use crate::language::Language;
+use crate::web::cookies;
+use crate::web::form::Form;
+
+/// `/robots.txt`: short links are for people, not for indexes.
+pub(super) async fn robots() -> &'static str {
+    "User-agent: *\nDisallow: /\n"
+}
+
+/// `POST /app/language`: keep the choice, and go back.
+pub(super) async fn language(State(app): State<Arc<App>>, form: Form) -> Response {
+    let next = Redirect::to(own_path(form.text("next")).unwrap_or("/"));
+    match Language::parse(form.text("language")) {
+        Some(language) => {
+            let cookie = cookies::keep_language(&app, language.code());
+            (AppendHeaders([(SET_COOKIE, cookie)]), next).into_response()
+        }
+        None => next.into_response(),
+    }
+}
+
+/// A path of this server, and nothing that a browser takes for another one.
+pub(super) fn own_path(text: &str) -> Option<&str> {
+    let odd = |c: char| c.is_control() || c == '\\';
+    let own = text.starts_with('/') && !text.starts_with("//") && !text.contains(odd);
+    (own && text.is_ascii()).then_some(text)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_own_paths_are_gone_on_to() {
+        for good in ["/", "/app", "/app/w/main?q=%2F%2Fevil.example"] {
+            assert_eq!(own_path(good), Some(good));
+        }
+        let bad = [
+            "",
+            "app",
+            "//evil.example",
+            "/\\evil.example",
+            "/a\\b",
+            "\\\\evil.example",
+            "https://evil.example",
+            "javascript:alert(1)",
+            "/\t/evil.example",
+            "/\n",
+            "/ä",
+        ];
+        for bad in bad {
+            assert_eq!(own_path(bad), None, "{bad:?}");
+        }
+    }
+}

@@ -1,0 +1,93 @@
+//! `/app/workspaces`: the workspaces that one is in, and the form for another.
+
+use std::sync::Arc;
+
+use askama::Template;
+use axum::extract::State;
+use axum::response::{IntoResponse, Redirect, Response};
+use http::Uri;
+
+use crate::app::{App, AppError, ShownWorkspace, WorkspacePatch};
+use crate::web::failure::{Failure, Refusal};
+use crate::web::form::Form;
+use crate::web::links::strategy_word;
+use crate::web::page::{self, Note, Page};
+use crate::web::visitor::{Member, Visitor};
+
+#[derive(Template)]
+#[template(path = "workspaces.html")]
+struct WorkspacesPage {
+    page: Page,
+    workspaces: Vec<WorkspaceRow>,
+    next: Option<String>,
+    /// What stands in the field.
+    id: String,
+    refusal: Refusal,
+}
+
+struct WorkspaceRow {
+    id: String,
+    strategy: &'static str,
+    hosts: String,
+}
+
+async fn workspaces_page(
+    app: &App,
+    visitor: &Visitor,
+    after: Option<&str>,
+) -> Result<WorkspacesPage, AppError> {
+    let words = visitor.words();
+    let found = app.list_workspaces(&visitor.caller, after, None).await?;
+    let row = |shown: ShownWorkspace| WorkspaceRow {
+        id: shown.workspace.id.to_string(),
+        strategy: strategy_word(words, shown.workspace.strategy),
+        hosts: if shown.hosts.is_empty() { "–".to_owned() } else { shown.hosts.join(", ") },
+    };
+    Ok(WorkspacesPage {
+        page: Page::new(app, visitor),
+        workspaces: found.items.into_iter().map(row).collect(),
+        next: found.next,
+        id: String::new(),
+        refusal: Refusal::default(),
+    })
+}
+
+/// `GET /app/workspaces`
+pub(in crate::web) async fn list(
+    State(app): State<Arc<App>>,
+    Member(visitor): Member,
+    uri: Uri,
+) -> Result<Response, Failure> {
+    let query = Form::parse(uri.query().unwrap_or_default().as_bytes());
+    let mut shown = workspaces_page(&app, &visitor, query.word("after")).await?;
+    let removed = query.word("note").filter(|note| *note == "removed");
+    let note = removed.map(|_| Note::plain(visitor.words().workspace.removed));
+    shown.page = shown.page.noting(note);
+    Ok(page::show(&shown))
+}
+
+/// `POST /app/workspaces`
+pub(in crate::web) async fn create(
+    State(app): State<Arc<App>>,
+    Member(visitor): Member,
+    form: Form,
+) -> Result<Response, Failure> {
+    let given = form.text("id").trim();
+    let made = match App::workspace_id(given) {
+        Ok(id) => app.create_workspace(&visitor.caller, id, &WorkspacePatch::default()).await,
+        Err(error) => Err(error),
+    };
+    match made {
+        Ok(made) => {
+            let id = made.workspace.id;
+            Ok(Redirect::to(&format!("/app/w/{id}/settings?note=made")).into_response())
+        }
+        Err(error) => {
+            let refusal = Refusal::read(error, visitor.words())?;
+            let status = refusal.status;
+            let shown = workspaces_page(&app, &visitor, None).await?;
+            let id = given.to_owned();
+            Ok(page::show_with(status, &WorkspacesPage { id, refusal, ..shown }))
+        }
+    }
+}

@@ -1,0 +1,4 @@
+//! The pages of workspaces: the list, and the settings of one.
+
+pub(super) mod list;
+pub(super) mod settings;
