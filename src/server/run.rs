@@ -133,7 +133,7 @@ impl RunningServer {
         join(&app, &peers, quota.as_ref(), &tasks, &stop);
         spawn_cleanup(&config.retention, &app, &tasks, &stop);
         if config.retention.health_checks {
-            let checker = Checker::of_the_internet(CHECKS_AT_ONCE);
+            let checker = Checker::with_system_transport(CHECKS_AT_ONCE);
             tasks.spawn(jobs::health::run(Arc::clone(&app), checker, stop.clone()));
         }
         if let Some(tls) = tls {
