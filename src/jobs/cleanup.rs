@@ -45,6 +45,6 @@ pub async fn run(app: Arc<App>, schedule: Schedule, times: CleanupTimes, stop: C
                 "failed"
             }
         };
-        metrics::counter!("kurz_cleanup_runs_total", "end" => end).increment(1);
+        metrics::counter!("kurz_cleanup_runs_total", "outcome" => end).increment(1);
     }
 }
