@@ -120,10 +120,10 @@ impl<N: Transport> Checker<N> {
 }
 
 /// `Err` ends the check with this result.
-type CheckResult<T> = Result<T, Health>;
+type CheckStep<T> = Result<T, Health>;
 
 impl<N: Transport> CheckerInner<N> {
-    async fn check(&self, url: &str) -> CheckResult<Health> {
+    async fn check(&self, url: &str) -> CheckStep<Health> {
         let mut destination = Destination::parse(url)?;
         let (_check, mut host) = self.limit.acquire(HostKey::of(destination.host())).await;
         let deadline = Instant::now() + MAX_TIME;
@@ -143,7 +143,7 @@ impl<N: Transport> CheckerInner<N> {
         &self,
         destination: &Destination,
         deadline: Instant,
-    ) -> CheckResult<ResponseHead> {
+    ) -> CheckStep<ResponseHead> {
         let mut health = Health::Unknown;
         let addresses = self.resolve(destination, deadline).await?;
         for address in addresses.into_iter().take(MAX_ADDRESSES) {
@@ -190,7 +190,7 @@ impl<N: Transport> CheckerInner<N> {
         &self,
         destination: &Destination,
         deadline: Instant,
-    ) -> CheckResult<Vec<AllowedAddress>> {
+    ) -> CheckStep<Vec<AllowedAddress>> {
         let addresses: Vec<IpAddr> = match destination.host() {
             HostKind::Address(address) => vec![*address],
             HostKind::Name(name) => {
@@ -211,7 +211,7 @@ impl<N: Transport> CheckerInner<N> {
         &self,
         address: AllowedAddress,
         deadline: Instant,
-    ) -> CheckResult<ConnectOutcome<N::Stream>> {
+    ) -> CheckStep<ConnectOutcome<N::Stream>> {
         let step_deadline = deadline.min(Instant::now() + MAX_STEP_TIME);
         let connection = match timeout_at(step_deadline, self.transport.connect(address)).await {
             Ok(Ok(connection)) => connection,
@@ -228,7 +228,7 @@ impl<N: Transport> CheckerInner<N> {
 
     /// Wait for a host while enough time is left for a request. A timeout here says nothing about the
     /// target, so the result is `Unknown`.
-    async fn acquire_host(&self, key: HostKey, deadline: Instant) -> CheckResult<HostPermit<'_>> {
+    async fn acquire_host(&self, key: HostKey, deadline: Instant) -> CheckStep<HostPermit<'_>> {
         let latest = deadline - MAX_STEP_TIME;
         timeout_at(latest, self.limit.acquire_host(key)).await.map_err(|_| Health::Unknown)
     }
