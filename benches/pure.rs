@@ -1,6 +1,6 @@
-//! The pure functions on a URL of 100 bytes: time, and, asked by `benches/instructions`, counts.
+//! The pure functions on a URL of 100 bytes: time, and for `benches/instructions`, counts.
 //!
-//! Not a measure of the server: nothing here waits. Invariant: both modes run the same closures, so
+//! No I/O is measured here. Invariant: both modes run the same closures, so
 //! that a count explains a time.
 //!
 //! `cargo bench --bench pure` measures time; `benches/instructions` counts instructions.
@@ -11,11 +11,11 @@ use criterion::Criterion;
 use kurz::code::counter::{DEFAULT_MULT, LENGTH, Scramble, Scrambler};
 use kurz::code::{WorkspaceId, canonicalise, deterministic, path};
 
-/// In canonical form already, as most URLs that people paste are.
+/// Already in canonical form, like most URLs.
 const TIDY: &str = "https://www.example.com/products/category/item-1234?\
                     page=2&ref=newsletter&sort=price&view=list-items";
 
-/// Every rule has something to do.
+/// Every step of the canonical form changes something.
 const UNTIDY: &str = "HTTPS://www.Example.com:443/products//category/../%7Eitem%2f1/?\
                       view=list items&b=2&a=%41&c=#fragment";
 
@@ -77,7 +77,7 @@ fn names(works: &[Work]) {
     }
 }
 
-/// Runs the work of a name so many times, for the script to count.
+/// Runs one closure a number of times, for the script to count.
 fn count(works: &[Work], mut arguments: impl Iterator<Item = String>) {
     let name = arguments.next().unwrap_or_default();
     let times = arguments.next().and_then(|times| times.parse().ok()).unwrap_or(0);

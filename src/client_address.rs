@@ -1,11 +1,10 @@
-//! Where a request comes from: the address of the client, seen through proxies that are trusted. Not
-//! what is done with it: limits and history do that.
+//! The address of the client that sent a request, behind trusted proxies. Rate limits and the audit log
+//! use it.
 //!
-//! Invariant: a word of a peer that is not trusted is never believed. Of what trusted proxies say only
-//! `X-Forwarded-For` is read, from its right end, where the nearest of them wrote: whatever the client
-//! itself sent stands further left. `Forwarded`, `X-Real-IP`, `X-Forwarded-Host` and
-//! `X-Forwarded-Proto` are not read at all, since a proxy that does not write one of them hands on
-//! what the client wrote.
+//! Invariant: headers of a peer that is not a trusted proxy are ignored. Of trusted proxies, only
+//! `X-Forwarded-For` is read, from the right: the nearest proxy appends there, and what the client sent
+//! is further left. `Forwarded`, `X-Real-IP`, `X-Forwarded-Host` and `X-Forwarded-Proto` are never read,
+//! since a proxy that does not set them passes on the client's values.
 
 use std::convert::Infallible;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
@@ -18,13 +17,12 @@ use ipnet::IpNet;
 
 const X_FORWARDED_FOR: HeaderName = HeaderName::from_static("x-forwarded-for");
 
-/// The address of whoever sent a request. The server puts it into each request that it hands to the
-/// router.
+/// The address of the client. The server adds it to the extensions of each request before the router.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct ClientAddress(pub IpAddr);
 
 impl ClientAddress {
-    /// Nobody in particular: those whose address is not known count as one.
+    /// All clients whose address is not known share this one.
     pub const UNKNOWN: Self = Self(IpAddr::V4(Ipv4Addr::UNSPECIFIED));
 }
 
@@ -36,26 +34,26 @@ impl<S: Send + Sync> FromRequestParts<S> for ClientAddress {
     }
 }
 
-/// The proxies whose word on addresses counts.
+/// The proxies whose `X-Forwarded-For` is trusted.
 #[derive(Clone, Debug, Default)]
 pub struct TrustedProxies(Vec<IpNet>);
 
 impl TrustedProxies {
-    /// Trust these networks.
+    /// Trust all addresses of `networks`.
     pub fn new(networks: impl IntoIterator<Item = IpNet>) -> Self {
         Self(networks.into_iter().map(canonical).collect())
     }
 
-    /// Whether `address` is a trusted proxy's.
+    /// Whether `address` is in a trusted network.
     pub fn trust(&self, address: IpAddr) -> bool {
         let address = address.to_canonical();
         self.0.iter().any(|network| network.contains(&address))
     }
 
-    /// Who sent a request with these headers over a connection from `peer`: the peer itself, or, when
-    /// that is a trusted proxy, the right-most address in `X-Forwarded-For` that is not one. When all
-    /// are, it is the left-most. What cannot be read ends the chain: whoever stands right of it is
-    /// the last that is known.
+    /// The client of a request with these headers over a connection from `peer`: the peer itself, or,
+    /// when that is a trusted proxy, the right-most address in `X-Forwarded-For` that is not one, or the
+    /// left-most if all are. An item that is not an address ends the search: the address to its right is
+    /// the client.
     pub fn client(&self, peer: IpAddr, headers: &HeaderMap) -> ClientAddress {
         let mut client = peer.to_canonical();
         if !self.trust(client) {
@@ -64,7 +62,7 @@ impl TrustedProxies {
         let fields = headers.get_all(X_FORWARDED_FOR).iter().rev();
         let items = fields.flat_map(|field| field.as_bytes().rsplit(|byte| *byte == b','));
         for item in items {
-            let Some(address) = read(item) else { break };
+            let Some(address) = parse(item) else { break };
             client = address;
             if !self.trust(address) {
                 break;
@@ -74,8 +72,8 @@ impl TrustedProxies {
     }
 }
 
-/// An address, perhaps with a port, as proxies write it.
-fn read(item: &[u8]) -> Option<IpAddr> {
+/// An address, optionally with a port.
+fn parse(item: &[u8]) -> Option<IpAddr> {
     let text = std::str::from_utf8(item).ok()?.trim_matches([' ', '\t']);
     let bare = text.strip_prefix('[').and_then(|text| text.strip_suffix(']'));
     let address = bare.unwrap_or(text).parse().ok();
@@ -83,7 +81,7 @@ fn read(item: &[u8]) -> Option<IpAddr> {
     address.map(|address: IpAddr| address.to_canonical())
 }
 
-/// A network of IPv4 addresses that is written as one of IPv6 is one of IPv4.
+/// Turn a network of IPv4-mapped IPv6 addresses into an IPv4 network.
 fn canonical(network: IpNet) -> IpNet {
     let mapped = network.addr().to_canonical();
     let bits = network.prefix_len();
@@ -135,7 +133,7 @@ mod tests {
     #[test]
     fn of_a_trusted_proxys_word_the_right_most_stranger_counts() {
         let proxies = proxies(&["10.0.0.0/8", "fd00::/8", "192.0.2.7/32"]);
-        // What the client sent itself stands left of what the proxy added.
+        // What the client sent is left of what the proxy appended.
         let table: &[(&[&str], &str)] = &[
             (&[], "10.1.1.1"),
             (&["198.51.100.9"], "198.51.100.9"),
@@ -149,9 +147,9 @@ mod tests {
             (&["[2001:db8::9]"], "2001:db8::9"),
             (&["2001:DB8:0::9"], "2001:db8::9"),
             (&["::ffff:198.51.100.9"], "198.51.100.9"),
-            // Trusted all the way: the first of them asked.
+            // All trusted: the left-most is the client.
             (&["10.3.3.3, 10.2.2.2"], "10.3.3.3"),
-            // What cannot be read hides what stands left of it.
+            // An invalid item hides what is left of it.
             (&["198.51.100.9, unknown, 10.2.2.2"], "10.2.2.2"),
             (&["198.51.100.9, , 10.2.2.2"], "10.2.2.2"),
             (&["198.51.100.9,"], "10.1.1.1"),

@@ -1,5 +1,5 @@
-//! Time: the only module that reads it. Everybody else takes a [`Clock`] as a parameter, so that a
-//! test can move it.
+//! The only module that reads the time. Other modules take a [`Clock`] as a parameter, so that a test
+//! can set it.
 
 use std::fmt;
 use std::sync::Arc;
@@ -25,13 +25,13 @@ impl Timestamp {
         self.0
     }
 
-    /// This instant moved by `by`, held at the largest instant there is.
+    /// Later by `by`, saturating.
     #[must_use]
     pub fn plus(self, by: Duration) -> Self {
         Self(self.0.saturating_add(i64::try_from(by.as_millis()).unwrap_or(i64::MAX)))
     }
 
-    /// Some time earlier.
+    /// Earlier by `by`, saturating.
     #[must_use]
     pub fn minus(self, by: Duration) -> Self {
         Self(self.0.saturating_sub(i64::try_from(by.as_millis()).unwrap_or(i64::MAX)))
@@ -43,13 +43,13 @@ impl Timestamp {
         format!("{time:.3}")
     }
 
-    /// As HTTP writes it, to the second.
+    /// The format of HTTP's `Date` header, to the second.
     pub fn to_http_date(self) -> String {
         let time = jiff::Timestamp::from_millisecond(self.0).unwrap_or(jiff::Timestamp::MAX);
         time.strftime("%a, %d %b %Y %H:%M:%S GMT").to_string()
     }
 
-    /// Read RFC 3339 with any offset; `None` when the text is something else.
+    /// RFC 3339 with any offset.
     pub fn parse_rfc3339(text: &str) -> Option<Self> {
         text.parse::<jiff::Timestamp>().ok().map(|time| Self(time.as_millisecond()))
     }
@@ -61,29 +61,30 @@ impl fmt::Display for Timestamp {
     }
 }
 
-/// How long the two clocks of the system are taken to stay apart as they are: as late a wall clock
-/// that was set anew is noticed by [`Clock::at`].
-const APART_FOR: Duration = Duration::from_millis(10);
-/// How far apart they may be read for that. More, and something came in between.
-const AT_ONCE: Duration = Duration::from_micros(100);
+/// How long a measured offset between wall clock and monotonic clock is used: [`Clock::at`] notices a
+/// change of the wall clock this much later.
+const OFFSET_VALID_FOR: Duration = Duration::from_millis(10);
+/// The longest time between reading the two clocks. After a longer one the thread was interrupted, and the
+/// offset would be wrong.
+const MAX_READ_GAP: Duration = Duration::from_micros(100);
 
-/// Tells the time: the system's, or one that a test moves by hand.
+/// The system's clock, or one that a test sets.
 #[derive(Clone, Debug)]
 pub struct Clock {
     manual: Option<Arc<AtomicI64>>,
     latest: Arc<AtomicI64>,
-    apart: Arc<Apart>,
-    /// Where a manual clock stood at first.
+    offset: Arc<ClockOffset>,
+    /// The start of a manual clock.
     origin: Timestamp,
 }
 
-/// The wall clock and the one that only goes forward, read at once not long ago.
+/// The offset between the monotonic clock and the wall clock, measured a short time ago.
 #[derive(Debug)]
-struct Apart {
+struct ClockOffset {
     start: Instant,
-    /// What the wall clock said at `start`, in nanoseconds, as was last found.
+    /// The wall clock at `start`, in nanoseconds, as last measured.
     wall: AtomicI64,
-    /// Until when that holds, in nanoseconds after `start`.
+    /// Until when `wall` is used, in nanoseconds after `start`.
     until: AtomicI64,
 }
 
@@ -91,18 +92,19 @@ impl Clock {
     /// The system's wall clock.
     pub fn system() -> Self {
         let start = Stopwatch::start().0;
-        let apart = Apart { start, wall: AtomicI64::new(0), until: AtomicI64::new(i64::MIN) };
+        let offset =
+            ClockOffset { start, wall: AtomicI64::new(0), until: AtomicI64::new(i64::MIN) };
         let latest = Arc::new(AtomicI64::new(i64::MIN));
-        Self { manual: None, latest, apart: Arc::new(apart), origin: Timestamp(0) }
+        Self { manual: None, latest, offset: Arc::new(offset), origin: Timestamp(0) }
     }
 
-    /// A clock that stands at `start` until [`Clock::set`] or [`Clock::advance`].
+    /// A clock that stays at `start` until [`Clock::set`] or [`Clock::advance`].
     pub fn manual(start: Timestamp) -> Self {
         let manual = Some(Arc::new(AtomicI64::new(start.as_ms())));
         Self { manual, origin: start, ..Self::system() }
     }
 
-    /// What time it is.
+    /// The current time.
     pub fn now(&self) -> Timestamp {
         match &self.manual {
             Some(manual) => Timestamp(manual.load(Ordering::Acquire)),
@@ -110,47 +112,47 @@ impl Clock {
         }
     }
 
-    /// What time it was when `watch` was started, a moment ago. Of the system's two clocks it has
-    /// been read from one already: the other is asked a hundred times a second at most.
+    /// The time when `watch` was started, a moment ago. It reads the wall clock at most a hundred times a
+    /// second, and otherwise adds the offset to the stopwatch's start.
     pub fn at(&self, watch: Stopwatch) -> Timestamp {
         if self.manual.is_some() {
             return self.now();
         }
-        let Apart { start, wall, until } = &*self.apart;
+        let ClockOffset { start, wall, until } = &*self.offset;
         let started = nanos(watch.0.saturating_duration_since(*start));
         if started < until.load(Ordering::Acquire) {
             return Timestamp::from_nanos(wall.load(Ordering::Relaxed).saturating_add(started));
         }
         let before = Stopwatch::start();
         let now = wall_nanos();
-        if before.elapsed() <= AT_ONCE {
+        if before.elapsed() <= MAX_READ_GAP {
             let since = nanos(before.0.saturating_duration_since(*start));
             wall.store(now.saturating_sub(since), Ordering::Relaxed);
-            until.store(since.saturating_add(nanos(APART_FOR)), Ordering::Release);
+            until.store(since.saturating_add(nanos(OFFSET_VALID_FOR)), Ordering::Release);
         }
         Timestamp::from_nanos(now)
     }
 
-    /// How long ago this clock was made: for what has to pass whatever day it is. It never goes back,
-    /// and is not touched when somebody sets the time.
+    /// The time since this clock was created. It is monotonic: setting the system's time does not change
+    /// it.
     pub fn steady(&self) -> Duration {
-        let Some(manual) = &self.manual else { return self.apart.start.elapsed() };
+        let Some(manual) = &self.manual else { return self.offset.start.elapsed() };
         let passed = manual.load(Ordering::Acquire).saturating_sub(self.origin.as_ms());
         Duration::from_millis(u64::try_from(passed).unwrap_or_default())
     }
 
-    /// The latest time that was told here: `now`, unless the clock has been set back since. What
-    /// was over at a time stays over.
+    /// The latest time that was passed here: `now`, unless the clock has been set back since, so that an
+    /// expired link stays expired.
     pub fn latest(&self, now: Timestamp) -> Timestamp {
         let latest = self.latest.load(Ordering::Relaxed);
         if latest < now.as_ms() {
-            // Only then is the shared line written: at most once a millisecond for each thread.
+            // The shared cache line is written at most once a millisecond per thread.
             self.latest.fetch_max(now.as_ms(), Ordering::Relaxed);
         }
         Timestamp(latest.max(now.as_ms()))
     }
 
-    /// Move a manual clock to `to`; the system's clock stays as it is.
+    /// Set a manual clock; no effect on the system's clock.
     pub fn set(&self, to: Timestamp) {
         if let Some(manual) = &self.manual {
             manual.store(to.as_ms(), Ordering::Release);
@@ -164,29 +166,29 @@ impl Clock {
 }
 
 fn wall_nanos() -> i64 {
-    #[expect(clippy::disallowed_methods, reason = "this module is where the time enters")]
+    #[expect(clippy::disallowed_methods, reason = "the only module that reads the time")]
     let since = SystemTime::now().duration_since(UNIX_EPOCH);
     nanos(since.unwrap_or_default())
 }
 
-/// Up to 292 years.
+/// Saturates at 292 years.
 fn nanos(time: Duration) -> i64 {
     i64::try_from(time.as_nanos()).unwrap_or(i64::MAX)
 }
 
-/// Measures how long something takes; wall-clock jumps do not touch it.
+/// Measures durations with the monotonic clock.
 #[derive(Clone, Copy, Debug)]
 pub struct Stopwatch(Instant);
 
 impl Stopwatch {
     /// Start measuring.
     pub fn start() -> Self {
-        #[expect(clippy::disallowed_methods, reason = "this module is where the time enters")]
+        #[expect(clippy::disallowed_methods, reason = "the only module that reads the time")]
         let now = Instant::now();
         Self(now)
     }
 
-    /// How long since the start.
+    /// The time since the start.
     pub fn elapsed(self) -> Duration {
         self.0.elapsed()
     }

@@ -1,5 +1,5 @@
-//! Randomness: the only module that draws it. Everybody else takes an [`Entropy`] as a parameter,
-//! so that a test can hand in bytes of its own.
+//! The only source of randomness. Other modules take an [`Entropy`] as a parameter, so that a test can
+//! supply the bytes.
 
 use std::fmt;
 use std::sync::Arc;
@@ -11,13 +11,10 @@ type Fill = dyn Fn(&mut [u8]) + Send + Sync;
 pub struct Entropy(Arc<Fill>);
 
 impl Entropy {
-    /// The operating system's generator, fit for secrets.
+    /// The operating system's generator, suitable for secrets.
     pub fn os() -> Self {
         Self::from_fn(|bytes| {
-            #[expect(
-                clippy::disallowed_methods,
-                reason = "this module is where randomness enters"
-            )]
+            #[expect(clippy::disallowed_methods, reason = "the only module that draws randomness")]
             getrandom::fill(bytes).expect("the operating system has a random generator");
         })
     }
@@ -27,7 +24,7 @@ impl Entropy {
         Self(Arc::new(fill))
     }
 
-    /// Fill `bytes` with random bytes.
+    /// Overwrite `bytes` with random bytes.
     pub fn fill(&self, bytes: &mut [u8]) {
         (self.0)(bytes);
     }

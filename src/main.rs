@@ -1,4 +1,4 @@
-//! The `kurz` program: a doorway to [`kurz::cli`], nothing else.
+//! The `kurz` binary; everything is in [`kurz::cli`].
 
 use std::process::ExitCode;
 

@@ -1,4 +1,4 @@
-//! The load: wrk, with codes drawn at random.
+//! The load: wrk, with random codes.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -8,14 +8,14 @@ use std::time::Duration;
 
 use crate::servers::Target;
 
-/// Which links are asked for.
+/// Which links are requested.
 #[derive(Clone, Copy)]
 pub(crate) enum Scenario {
-    /// 100,000 links, all alike, all in memory.
+    /// 100,000 links, uniformly distributed, all cached.
     Uniform,
-    /// The same, but one of them takes 99 %.
+    /// The same, but 99 % of the requests go to one of them.
     Hot,
-    /// A million links, memory for about ten thousand.
+    /// A million links, with a cache for about ten thousand.
     Cold,
 }
 
@@ -37,7 +37,7 @@ impl Scenario {
     }
 }
 
-/// What one run of wrk showed.
+/// The result of one run of wrk.
 #[derive(Clone, Copy)]
 pub(crate) struct Sample {
     pub(crate) per_second: f64,
@@ -60,7 +60,7 @@ impl Wrk {
             Scenario::Hot => "if math.random() < 0.99 then return requests[1] end",
             _ => "",
         };
-        // Requests are ready-made, so that wrk spends its time on the wire.
+        // Requests are prepared, so that wrk does not spend its time on formatting them.
         let script = format!(
             r#"
 requests = {{}}
@@ -88,7 +88,7 @@ end
         Self { script: path }
     }
 
-    /// Load one server, and see what it cost, until it is calm again.
+    /// Load one server, and measure its CPU time until it is idle again.
     pub(crate) fn run(&self, target: &dyn Target, time: Duration) -> Sample {
         let before = target.cpu_ticks();
         let output = Command::new("wrk")
@@ -98,7 +98,7 @@ end
             .arg(target.url())
             .output()
             .expect("wrk is installed (Debian's package wrk)");
-        // What a server puts off until the load is over belongs to the load.
+        // Work that a server defers until the load is over counts too.
         let after = calm_ticks(target);
         let text = String::from_utf8_lossy(&output.stdout).into_owned();
         let line = text.lines().find_map(|line| line.strip_prefix("RESULT "));
@@ -121,7 +121,7 @@ end
     }
 }
 
-/// The ticks of a server once it has been calm for half a second.
+/// The ticks of a server after it has been idle for half a second.
 fn calm_ticks(target: &dyn Target) -> (u64, u64) {
     let mut ticks = target.cpu_ticks();
     for _ in 0..60 {

@@ -1,11 +1,11 @@
 //! Redirects, side by side: nginx's static `return 302`, kurz with everything on, and any peer that
-//! is pointed at, loaded in turns by wrk on the same machine.
+//! is named, loaded in turns by wrk on the same machine.
 //!
 //! ```text
 //! cargo bench --bench compare [-- uniform|hot|cold] [--rounds N] [--seconds N] [--peer NAME=URL[,PID]]
 //! ```
 //!
-//! Servers are loaded one after the other, round by round, so that noise hits all alike; the table
+//! Servers are loaded one after the other, round by round, so that noise affects all equally; the table
 //! has medians, and ratios to nginx are medians of the rounds' own ratios. CPU is what `/proc` says
 //! all processes of a server used, over the requests that wrk counted.
 #![expect(
@@ -46,7 +46,7 @@ fn compare(scenario: Scenario, peers: &[Peer], rounds: usize, seconds: u64) {
     let kurz = Kurz::start(folder.path(), scenario.cache_bytes());
     let idle = kurz.memory_mb();
     let codes = kurz.fill(scenario.links());
-    // What making the links left in memory is not the redirects' to answer for.
+    // Memory that was used for creating the links is not part of the redirects' figures.
     drop(kurz);
     let kurz = Kurz::start(folder.path(), scenario.cache_bytes());
     if !matches!(scenario, Scenario::Cold) {
@@ -85,7 +85,7 @@ fn options() -> Options {
             "--rounds" => options.rounds = args.next().unwrap().parse().unwrap(),
             "--seconds" => options.seconds = args.next().unwrap().parse().unwrap(),
             "--peer" => options.peers.push(Peer::parse(&args.next().unwrap())),
-            // What cargo itself hands on.
+            // Added by cargo.
             "--bench" => {}
             other => panic!("unknown argument {other}: see the top of benches/compare/main.rs"),
         }

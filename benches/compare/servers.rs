@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-/// Something that answers redirects.
+/// A server under test.
 pub(crate) trait Target {
     fn name(&self) -> String;
     fn url(&self) -> String;
@@ -43,7 +43,7 @@ fn family(pid: u32) -> Vec<u32> {
 
 fn ticks(pid: u32) -> (u64, u64) {
     let stat = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
-    // Fields are counted after the name, which may hold anything.
+    // Fields are counted after the name, which may contain spaces.
     let rest = stat.rsplit_once(") ").map(|(_, rest)| rest.to_owned()).unwrap_or_default();
     let fields: Vec<u64> = rest.split(' ').map(|field| field.parse().unwrap_or(0)).collect();
     (fields.get(11).copied().unwrap_or(0), fields.get(12).copied().unwrap_or(0))
@@ -55,7 +55,7 @@ fn resident_kb(pid: u32) -> f64 {
     line.and_then(|line| line.split_whitespace().next()?.parse().ok()).unwrap_or(0.0)
 }
 
-/// nginx with two workers, each with a listener of its own: the static answer.
+/// nginx with two workers, each with its own listener, and a static response.
 pub(crate) struct Nginx {
     child: Child,
     port: u16,
@@ -104,7 +104,7 @@ impl Drop for Nginx {
     }
 }
 
-/// kurz as it is shipped: quota on, redirects counted.
+/// kurz with its defaults: quota on, clicks counted.
 pub(crate) struct Kurz {
     child: Child,
     address: String,
@@ -131,7 +131,7 @@ impl Kurz {
         Self { child, address: line.expect("kurz says where it listens") }
     }
 
-    /// Make links, a thousand at a time; their codes.
+    /// Create links, a thousand at a time; returns their codes.
     pub(crate) fn fill(&self, links: usize) -> Vec<String> {
         let mut codes = Vec::with_capacity(links);
         for batch in 0..links.div_ceil(1000) {
@@ -148,7 +148,7 @@ impl Kurz {
         codes
     }
 
-    /// Follow each link once, so that all are in memory.
+    /// Follow each link once, so that all are cached.
     pub(crate) fn follow_all(&self, codes: &[String]) {
         let mut stream = TcpStream::connect(&self.address).unwrap();
         let mut answers = BufReader::new(stream.try_clone().unwrap()).lines();
@@ -164,7 +164,7 @@ impl Kurz {
         }
     }
 
-    /// What the store says after the load: every redirect is counted.
+    /// The clicks in the store after the load.
     pub(crate) fn check_totals(&self) {
         thread::sleep(Duration::from_secs(2));
         let totals = self.call("GET", "/api/v1/stats", "");
@@ -207,7 +207,7 @@ impl Drop for Kurz {
     }
 }
 
-/// Somebody else's server that runs already and knows the codes, or answers any.
+/// A server that runs already and knows the codes, or redirects any.
 pub(crate) struct Peer {
     name: String,
     url: String,

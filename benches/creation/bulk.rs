@@ -1,4 +1,4 @@
-//! A thousand links at a time: into an empty table and into one of a million, beside the rate of
+//! A thousand links at a time: into an empty table and into one of a million, compared with the rate of
 //! plain rusqlite into copies of the same tables, in the same rounds.
 
 use std::sync::Arc;
@@ -39,14 +39,14 @@ pub(crate) async fn run(place: &Place, kinds: &[Kind], [empty, full]: [bool; 2])
     println!("Bulk creation, {BATCH} links a batch\n\n{}", table.text());
 }
 
-/// What a round costs.
+/// The cost of a round.
 #[derive(Clone, Copy)]
 struct Cost {
     links_per_s: f64,
     cpu_us: f64,
 }
 
-/// Measures a round that makes `links` links.
+/// Measures a round that creates `links` links.
 struct Meter {
     watch: Stopwatch,
     cpu: Duration,

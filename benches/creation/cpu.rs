@@ -1,15 +1,15 @@
-//! CPU time of this process, by thread: steadier than a rate while others use the machine.
+//! CPU time of this process, by thread: more stable than a rate on a busy machine.
 
 use std::fs;
 use std::path::Path;
 use std::time::Duration;
 
-/// Of all threads that live.
+/// Of all live threads.
 pub(crate) fn all() -> Duration {
     sum(|_| true)
 }
 
-/// Of kurz's own threads: they share the process with its clients, but not the name.
+/// Of kurz's threads, which are told from its clients' by their name.
 pub(crate) fn server() -> Duration {
     sum(|name| name.starts_with("kurz-"))
 }

@@ -1,4 +1,4 @@
-//! Figures as they gather over the rounds, and the table of their medians.
+//! The figures of all rounds, and the table of their medians.
 
 use std::fmt::Write as _;
 use std::time::Duration;
@@ -14,7 +14,7 @@ impl Table {
         Self { columns: columns.into_iter().map(Into::into).collect(), rows: Vec::new() }
     }
 
-    /// Note what a round gave. Rows stand in the order in which they first appear.
+    /// Add a round's figure. Rows are in the order of their first figure.
     pub(crate) fn add(&mut self, row: &str, column: usize, figure: f64) {
         let at = self.rows.iter().position(|(name, _)| name == row).unwrap_or_else(|| {
             self.rows.push((row.to_owned(), vec![Vec::new(); self.columns.len()]));
@@ -24,7 +24,7 @@ impl Table {
         cell.expect("the table has this column").push(figure);
     }
 
-    /// The medians, in a form that Markdown knows.
+    /// The medians as a Markdown table.
     pub(crate) fn text(&self) -> String {
         let mut text = format!("| | {} |\n|---|", self.columns.join(" | "));
         text.push_str(&"---|".repeat(self.columns.len()));
@@ -37,7 +37,7 @@ impl Table {
     }
 }
 
-/// Pieces of work a second.
+/// Operations per second.
 pub(crate) fn rate(count: usize, took: Duration) -> f64 {
     f64::from(u32::try_from(count).expect("a round is small")) / took.as_secs_f64()
 }

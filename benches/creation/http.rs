@@ -1,5 +1,5 @@
-//! A client that costs little, since it shares the machine with the server it measures: requests are
-//! bytes made beforehand, of an answer it reads the status and the length.
+//! A client with little CPU time, since it shares the machine with the server it measures: requests are
+//! prepared bytes, and of a response it reads the status and the length.
 
 use std::net::SocketAddr;
 

@@ -1,4 +1,4 @@
-//! What is stored: URLs of about 100 bytes, no two alike, and the rows that kurz makes of them.
+//! What is stored: different URLs of about 100 bytes, and the rows that kurz would insert for them.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 

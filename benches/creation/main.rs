@@ -1,6 +1,6 @@
-//! How fast links are made: one at a time by many callers, and by the thousand, on both databases,
-//! beside the rate at which plain rusqlite fills the same tables. It measures whole ways; the pure
-//! functions are `benches/pure.rs`.
+//! How fast links are created: one at a time by many callers, and by the thousand, on both databases,
+//! compared with the rate at which plain rusqlite fills the same tables. It measures whole calls; the
+//! pure functions are `benches/pure.rs`.
 //!
 //! `./scripts/with-servers cargo bench --bench creation`, and to run a part only, one or more of
 //! `single`, `bulk`, `sqlite`, `postgres`, `empty`, `full` after `--`.

@@ -1,5 +1,5 @@
-//! Plain rusqlite: what the tables themselves allow. One thread, one prepared `insert`, the rows
-//! ready in memory, the pragmas of kurz's own writer, nothing asked and nothing read back.
+//! Plain rusqlite: the upper bound for these tables. One thread, one prepared `insert`, the rows
+//! ready in memory, the pragmas of kurz's own writer, no checks and no reads.
 
 use std::path::Path;
 

@@ -1,4 +1,4 @@
-//! One link at a time, by many who ask at once: through the library, and over HTTP.
+//! One link at a time, by many concurrent callers: through the library, and over HTTP.
 
 use std::sync::Arc;
 
@@ -17,7 +17,7 @@ const CREATORS: usize = 64;
 const EACH: usize = 250;
 const STRATEGIES: [Strategy; 4] =
     [Strategy::Deterministic, Strategy::Random, Strategy::Counter, Strategy::Custom];
-/// What the fastest of the others makes durably over HTTP, with as many connections.
+/// The durable rate of the fastest other shortener over HTTP, with as many connections.
 const PEER: f64 = 2_936.0;
 
 pub(crate) async fn run(place: &Place, kinds: &[Kind]) {

@@ -1,5 +1,4 @@
-//! Where the links go: databases of both kinds, fresh or with a million links, and a whole kurz on
-//! each. Everything is removed at the end.
+//! The databases: SQLite and PostgreSQL, empty or with a million links, with a kurz on each. Everything is removed at the end.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -128,7 +127,7 @@ impl Kurz {
             ("KURZ_LIMITS", "off"),
             ("KURZ_LISTEN", "127.0.0.1:0"),
             ("KURZ_ADMIN_LISTEN", "off"),
-            // On a machine that stalls, no connection is to end before its requests do.
+            // No connection may time out on a busy machine.
             ("KURZ_HEADER_TIMEOUT", "10m"),
             ("KURZ_BODY_TIMEOUT", "1h"),
             ("KURZ_IDLE_TIMEOUT", "1h"),
@@ -154,7 +153,7 @@ impl Kurz {
     }
 
     /// Stop it, and wait until its files are closed: the writer's last checkpoint must not fall
-    /// into somebody else's round.
+    /// into another round.
     pub(crate) async fn stop(self) {
         self.program.shutdown().await.expect("there are no counts to write");
         if let Some(file) = self.file {

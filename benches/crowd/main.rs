@@ -5,10 +5,10 @@
 //! cargo bench --bench crowd
 //! ```
 //!
-//! Visitors follow links at a fixed rate on 64 connections, each asking at its own time whether or not
-//! the answer before came late: a stall is seen by everybody whom it kept waiting. Quiet and crowded
-//! turns alternate. The crowd is a process of its own, so that what it costs its own program is
-//! not counted against kurz.
+//! Visitors follow links at a fixed rate on 64 connections; requests are sent on schedule whether or not
+//! the response before was late, so that a stall delays all requests that were due. Quiet and crowded
+//! turns alternate. The crowd is a separate process, so that its own CPU time is not attributed to
+//! kurz.
 #![expect(
     clippy::print_stdout,
     clippy::unwrap_used,
@@ -49,9 +49,9 @@ async fn compare(kurz: &Process) {
     let (mut ratios, mut closed) = (Vec::new(), 0);
     for round in 1..=ROUNDS {
         let alone = paced::follow(kurz.address(), &path, RATE, TURN).await;
-        let crowd = crowd::Crowd::gather(kurz.address());
+        let crowd = crowd::Crowd::connect(kurz.address());
         let among = paced::follow(kurz.address(), &path, RATE, TURN).await;
-        let left = crowd.dismiss();
+        let left = crowd.disconnect();
         println!(
             "round {round}: quiet p50 {:.2} ms, p99 {:.2} ms; among {} open connections p50 {:.2} ms, \
              p99 {:.2} ms; {} slow ones were closed; kurz has {:.0} MB",

@@ -1,28 +1,28 @@
 //! A flood: five hundred logins a second, or twenty thousand addresses that do not exist, and what that
-//! does to those who follow links meanwhile.
+//! does to redirects at the same time.
 //!
 //! ```text
 //! cargo bench --bench flood                # logins
 //! cargo bench --bench flood -- --misses
 //! ```
 //!
-//! kurz has its default limits. Visitors follow a link 5,000 times a second on 64 connections, each
-//! asking at its own time whether or not the answer before came late. Quiet and flooded turns
-//! alternate. The flood is a process of its own, comes from hundreds of addresses of this machine,
-//! and shares its two cores.
+//! kurz has its default limits. Visitors follow a link 5,000 times a second on 64 connections, on
+//! schedule whether or not the response before was late. Quiet and flooded turns
+//! alternate. The flood is a separate process with hundreds of local source addresses, on the
+//! same two cores.
 #![expect(
     clippy::print_stdout,
     clippy::unwrap_used,
     reason = "a bench: it talks on stdout and ends when something is missing"
 )]
 
-mod water;
+mod flood;
 
 use std::time::Duration;
 
+use flood::{Flood, Kind};
 use kurz_test_support::process::raise_descriptors;
 use kurz_test_support::{TestServer, paced};
-use water::{Kind, Water};
 
 const ROUNDS: usize = 5;
 const TURN: Duration = Duration::from_secs(8);
@@ -37,7 +37,7 @@ fn main() {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     if let Some(at) = args.iter().position(|arg| arg == "--flood-at") {
         let address = args.get(at + 1).unwrap().parse().unwrap();
-        return runtime.block_on(water::flow(address, kind));
+        return runtime.block_on(flood::send(address, kind));
     }
     runtime.block_on(compare(kind));
 }
@@ -50,9 +50,9 @@ async fn compare(kind: Kind) {
     let (mut quiet, mut flooded, mut ratios) = (Vec::new(), Vec::new(), Vec::new());
     for round in 1..=ROUNDS {
         let alone = paced::follow(kurz.address(), &path, RATE, TURN).await;
-        let water = Water::let_in(kurz.address(), kind);
+        let flood = Flood::start(kurz.address(), kind);
         let among = paced::follow(kurz.address(), &path, RATE, TURN).await;
-        let answers = water.stop();
+        let answers = flood.stop();
         println!(
             "round {round}: quiet p50 {:.2} ms, p99 {:.2} ms; flooded p50 {:.2} ms, p99 {:.2} ms; \
              the flood was answered {answers}; kurz has {:.0} MB",

@@ -1,4 +1,4 @@
-//! One run of kurz under callgrind, with so many redirects, and what its worker counted.
+//! One run of kurz under callgrind with a number of redirects, and the instructions of its worker.
 
 use std::fs;
 use std::io::{BufRead, BufReader, Read, Write};
@@ -43,7 +43,7 @@ fn start(folder: &Path) -> Child {
         .env("KURZ_LOG", "error")
         // Checked at every redirect, and never reached.
         .env("KURZ_HIT_LIMIT", "1000000")
-        // An emulated processor is slow, and nobody is to be cut off for it.
+        // Emulation is slow: no timeout may close the connection.
         .env("KURZ_HEADER_TIMEOUT", "10m")
         .env("KURZ_IDLE_TIMEOUT", "10m")
         .current_dir(folder)
@@ -76,7 +76,7 @@ fn make_link(address: &str) {
     assert!(answer.starts_with("HTTP/1.1 201"), "{answer}");
 }
 
-/// Follow the link again and again on one connection.
+/// Follow the link repeatedly on one connection.
 fn follow(address: &str, fields: &str, redirects: usize) {
     let mut stream = TcpStream::connect(address).unwrap();
     stream.set_nodelay(true).unwrap();
@@ -95,7 +95,7 @@ fn follow(address: &str, fields: &str, redirects: usize) {
     }
 }
 
-/// What a file of callgrind counted in all, if its thread ran hyper's HTTP/1.
+/// The total of a callgrind file, if its thread ran hyper's HTTP/1.
 fn total(path: &Path) -> Option<u64> {
     let text = fs::read_to_string(path).ok()?;
     if !text.contains("hyper::proto::h1") {

@@ -1,5 +1,5 @@
-//! The gate: how many instructions of kurz's own a redirect takes, over a real connection, against a
-//! figure that is kept in `benches/gate/baseline.txt`. More than 5 % above it fails.
+//! The gate: the instructions of kurz per redirect, over a real connection, compared with the baseline
+//! in `benches/gate/baseline.txt`. More than 5 % above it fails.
 //!
 //! ```text
 //! cargo bench --profile gate --bench gate [-- --update]
@@ -29,7 +29,7 @@ use count::instructions;
 
 const FEW: usize = 1_000;
 const MANY: usize = 4_000;
-/// How much a redirect may grow unnoticed.
+/// The tolerated growth.
 const MARGIN: f64 = 1.05;
 
 const BARE: &str = "";
@@ -51,7 +51,7 @@ fn main() -> ExitCode {
         let one = (many - few) / (MANY - FEW) as u64;
         let _ = writeln!(fresh, "{name} {one}");
         let before = known.lines().find_map(|line| line.strip_prefix(name)?.trim().parse().ok());
-        passes &= judge(name, one, before);
+        passes &= compare_with_baseline(name, one, before);
     }
     if update {
         fs::write(&file, fresh).unwrap();
@@ -60,8 +60,8 @@ fn main() -> ExitCode {
     if passes || update { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }
 
-/// Say how a redirect stands, and whether that is good enough.
-fn judge(name: &str, one: u64, before: Option<u64>) -> bool {
+/// Print the figure of a redirect; returns whether it is within the tolerance.
+fn compare_with_baseline(name: &str, one: u64, before: Option<u64>) -> bool {
     let Some(before) = before else {
         println!(
             "A redirect with a {name} head takes {one} instructions, and nothing is known to compare with: run it with `-- --update`."

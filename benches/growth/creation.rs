@@ -29,7 +29,7 @@ pub(crate) fn measure(file: &Path) -> Creation {
             RunningServer::start(&prefilled::config(file), Clock::system(), Entropy::os())
                 .await
                 .unwrap();
-        // The first round meets what nobody has read yet.
+        // The first round reads from disk what is cached later.
         let mut rounds = Vec::new();
         for number in 0..=ROUNDS {
             rounds.push(round(&program, number).await);

@@ -55,14 +55,14 @@ fn main() {
 
 /// On a copy: the filled store stays as it is.
 fn measure(folder: &Path, store: &Path, size: usize) -> Figures {
-    // A folder for each: who closes the last copy late must not meet the next one.
+    // A folder for each copy: the last one may be closed late.
     let fresh = |part: &str| -> PathBuf {
         let round = folder.join(part);
         let _ = fs::remove_dir_all(&round);
         fs::create_dir(&round).unwrap();
         let copy = round.join("kurz.db");
         fs::copy(store, &copy).unwrap();
-        // The copy's own writes are not to fall into what is measured.
+        // The writes of copying must not be part of the figures.
         fs::File::open(&copy).unwrap().sync_all().unwrap();
         copy
     };

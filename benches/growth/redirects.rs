@@ -20,7 +20,7 @@ const SECONDS: u32 = 6;
 const DRAWN: usize = 500_000;
 /// Look-ups of the store alone.
 const LOOKUPS: usize = 200_000;
-/// The least that it may have: room for about 2,000 links.
+/// The minimum of the setting: room for about 2,000 links.
 const CACHE: &str = "1MiB";
 
 pub(crate) fn measure(file: &Path, links: usize) -> Redirects {
@@ -65,7 +65,7 @@ fn look_up(file: &Path, codes: &[String]) -> f64 {
             }
             times.push(watch.elapsed().as_secs_f64() * 1e6 / LOOKUPS as f64);
         }
-        // The first one meets what nobody has read yet.
+        // The first round reads from disk what is cached later.
         median(times.split_off(1))
     })
 }

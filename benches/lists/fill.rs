@@ -1,17 +1,16 @@
-//! A million links, written behind kurz's back: nobody wants to wait for a million requests.
+//! Inserts a million links directly into the database, which is faster than a million requests.
 
 use std::path::PathBuf;
 
 use rusqlite::Connection;
 use tokio_postgres::NoTls;
 
-/// Where they go.
 pub(crate) enum Store {
     Sqlite(PathBuf),
     Postgres(String),
 }
 
-/// What differs: random bytes, and text of a number with leading zeros.
+/// SQL that differs between the databases.
 struct Dialect {
     /// 32 bytes that no other row has.
     hash: &'static str,

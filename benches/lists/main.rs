@@ -1,8 +1,8 @@
-//! How long the page with the list of links takes at a million links, over HTTP, with everything that
-//! makes a page: session, query, template. On both databases; first page, next page, search by
+//! How long the page with the list of links takes at a million links, over HTTP, including
+//! session, query and template. On both databases; first page, next page, search by
 //! prefix, sort by clicks, and a small list beside the large one.
 //!
-//! `./scripts/with-servers cargo bench --bench lists`, perhaps with `-- sqlite` or `-- postgres`.
+//! `./scripts/with-servers cargo bench --bench lists`, optionally with `-- sqlite` or `-- postgres`.
 
 #![expect(clippy::print_stdout, reason = "the table is the result")]
 
@@ -16,14 +16,14 @@ use kurz::entropy::Entropy;
 use kurz::server::run::RunningServer;
 use reqwest::header::{COOKIE, HeaderMap, HeaderValue, ORIGIN, SET_COOKIE};
 
-/// Links of the one who has many.
+/// Links of the first user.
 const MANY: u64 = 1_000_000;
-/// Links of the one who has few, in the same tables.
+/// Links of the second user, in the same tables.
 const FEW: u64 = 1_000;
 /// Requests of each kind.
 const REQUESTS: usize = 400;
 const PASSWORD: &str = "a-password-for-the-bench";
-/// What the 99th percentile must stay under.
+/// The limit for the 99th percentile.
 const AIM: Duration = Duration::from_millis(50);
 
 fn main() {
@@ -48,7 +48,7 @@ fn main() {
     runtime.shutdown_timeout(Duration::from_secs(5));
 }
 
-/// A kurz with accounts on a store.
+/// A server with accounts on a store.
 async fn start(store: &fill::Store) -> RunningServer {
     let env = [
         ("KURZ_STORE", store.url()),
@@ -62,7 +62,7 @@ async fn start(store: &fill::Store) -> RunningServer {
     RunningServer::start(&config, Clock::system(), Entropy::os()).await.expect("the store is fresh")
 }
 
-/// A browser that is signed in, registered if need be.
+/// A client that is signed in, registered if necessary.
 async fn sign_in(program: &RunningServer, path: &str, email: &str) -> reqwest::Client {
     let base = format!("http://{}", program.address());
     let mut headers = HeaderMap::new();
@@ -140,7 +140,7 @@ async fn row(kind: &str, name: &str, client: &reqwest::Client, url: impl Fn(usiz
         assert_eq!(answer.status(), 200, "{name}");
         let text = answer.text().await.expect("text");
         assert!(text.ends_with("</html>\n") || text.ends_with("</html>"), "{name}: a whole page");
-        // The first ones warm up what every server has warm.
+        // The first requests are a warm-up.
         if at >= 20 {
             times.push(watch.elapsed());
         }

@@ -80,7 +80,7 @@ impl Drop for Kurz {
     }
 }
 
-/// One request on a connection of its own; the body of its answer.
+/// One request on a new connection; returns the response's body.
 fn call(address: &str, method: &str, path: &str, body: &str) -> String {
     let mut stream = TcpStream::connect(address).unwrap();
     write!(
@@ -94,7 +94,7 @@ fn call(address: &str, method: &str, path: &str, body: &str) -> String {
     text.split_once("\r\n\r\n").unwrap().1.to_owned()
 }
 
-/// What one round showed.
+/// The figures of one round.
 #[derive(Clone, Copy, Default)]
 struct Sample {
     redirects: f64,
@@ -144,7 +144,7 @@ fn wrk(kurz: &Kurz, code: &str, all: &[Kurz], seconds: u64) -> Child {
         .expect("wrk is installed (Debian's package wrk)")
 }
 
-/// Links made a second, and processor time for each.
+/// Links created per second, and CPU time per link.
 fn create(instances: &[Kurz], seconds: u64) -> (f64, f64) {
     let made = AtomicUsize::new(0);
     let before: f64 = instances.iter().map(Kurz::cpu_us).sum();
@@ -175,7 +175,7 @@ fn create(instances: &[Kurz], seconds: u64) -> (f64, f64) {
     (made / watch.elapsed().as_secs_f64(), used / made)
 }
 
-/// Read a whole answer; its first line.
+/// Read a whole response; returns its first line.
 fn answer(reader: &mut BufReader<TcpStream>) -> String {
     let mut first = String::new();
     reader.read_line(&mut first).unwrap();

@@ -10,7 +10,7 @@ use futures_util::stream;
 use tokio_util::sync::CancellationToken;
 
 use crate::app::{App, AppError};
-use crate::egress::{Checker, Net};
+use crate::egress::{Checker, Transport};
 use crate::link::LinkId;
 use crate::store::{CheckResult, DueCheck, HeldLock};
 
@@ -36,7 +36,7 @@ pub trait Probe: Send + Sync {
     fn probe(&self, target: &str) -> impl Future<Output = &'static str> + Send;
 }
 
-impl<N: Net> Probe for Checker<N> {
+impl<N: Transport> Probe for Checker<N> {
     async fn probe(&self, target: &str) -> &'static str {
         self.check(target).await.as_str()
     }

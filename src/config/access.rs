@@ -1,29 +1,28 @@
-//! Access: who may do what without an account, who may get one, and what tokens are signed with. Not
-//! the rights of accounts: those are `account`'s.
+//! Access without an account, registration, and the secret that signs tokens. Permissions of accounts
+//! are in `account`.
 //!
-//! Invariant: unless somebody asks for it, nothing is open; and no secret that an attacker could
-//! guess is ever signed with.
+//! Invariant: open access is opt-in, and a secret known from an example never signs a token.
 
 use crate::account::token::{LEAST_SECRET_BYTES, is_sound_secret};
 
-use super::rule::{Rule, choice, number, secret, switch};
 use super::secret::Secret;
 use super::setting::settings;
+use super::value_parser::{ValueParser, choice, number, secret, switch};
 
 /// Who may register.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Signup {
     /// Everybody.
     Open,
-    /// Who was invited.
+    /// People with an invitation.
     Invite,
-    /// Nobody: accounts come from the command line.
+    /// Nobody: accounts are created on the command line.
     Closed,
 }
 
 settings! {
-    /// Who may do what, and how they show who they are.
-    pub struct Access {
+    /// Anonymous access, registration and tokens.
+    pub(crate) struct Access {
         /// No accounts: every caller may do everything. For trying kurz out and for closed
         /// networks.
         "open" => open: bool = switch().or("false"),
@@ -42,8 +41,8 @@ settings! {
     }
 }
 
-/// Examples' secrets are known to everybody: the same judge as for those that the store keeps.
-fn signing_secret() -> Rule<Secret> {
+/// The check that also applies to the secret in the store: secrets from examples are public.
+fn signing_secret() -> ValueParser<Secret> {
     secret(LEAST_SECRET_BYTES..=1024)
-        .only("not one from an example", |secret: &Secret| is_sound_secret(secret.expose()))
+        .require("not one from an example", |secret: &Secret| is_sound_secret(secret.expose()))
 }

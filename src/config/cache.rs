@@ -1,14 +1,14 @@
-//! The caches: of links that redirects read, and of links that were asked for. How large, not how
-//! long: links leave them when they change.
+//! The sizes of the caches: of links for redirects, and of links that a repeated creation reuses. There
+//! is no time to live: entries are invalidated when their link changes.
 //!
-//! Invariant: each has an upper bound; that of redirects is never too small to be of use.
+//! Invariant: each cache has an upper bound; that of redirects is never too small to be of use.
 
-use super::rule::bytes;
 use super::setting::settings;
+use super::value_parser::bytes;
 
 settings! {
-    /// How much memory the caches may take.
-    pub struct Cache {
+    /// Maximum memory of the caches.
+    pub(crate) struct Cache {
         /// Maximum memory for cached links.
         "cache_bytes" => bytes: u64 = bytes(1 << 20..=1 << 40).or("64MiB"),
         /// Maximum memory for links that are reused: a repeated creation is answered without a

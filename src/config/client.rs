@@ -1,30 +1,29 @@
-//! The two variables of the subcommands that talk to a server: which server, and with which key.
-//! They are no settings of the server: it passes them over.
+//! `KURZ_URL` and `KURZ_API_KEY`, for the subcommands that talk to a server. They are not settings of
+//! the server, which ignores them.
 
 use super::error::ConfigError;
 use super::public_url::{self, PublicUrl};
-use super::rule::{Rule, secret};
 use super::secret::Secret;
+use super::value_parser::{ValueParser, secret};
 
-/// Which server a client talks to, and as whom.
 #[derive(Clone, Debug)]
-pub struct ClientConfig {
-    /// Where the server is.
-    pub url: PublicUrl,
-    /// What shows who is asking.
-    pub api_key: Option<Secret>,
+pub(crate) struct ClientConfig {
+    pub(crate) url: PublicUrl,
+    pub(crate) api_key: Option<Secret>,
 }
 
 impl ClientConfig {
-    /// Read `KURZ_URL` and `KURZ_API_KEY`; empty is as good as not there.
-    pub fn read(env: impl IntoIterator<Item = (String, String)>) -> Result<Self, ConfigError> {
+    /// Empty variables count as not set.
+    pub(crate) fn read(
+        env: impl IntoIterator<Item = (String, String)>,
+    ) -> Result<Self, ConfigError> {
         let env: Vec<(String, String)> =
             env.into_iter().filter(|(_, text)| !text.is_empty()).collect();
-        let url = find(&env, "KURZ_URL", &public_url::rule())?;
+        let url = find(&env, "KURZ_URL", &public_url::parser())?;
         let url = url.unwrap_or_else(|| {
             PublicUrl::parse("http://127.0.0.1:8080").expect("the default is within bounds")
         });
-        let key = secret(1..=1000).only("visible ASCII alone", |key| {
+        let key = secret(1..=1000).require("visible ASCII only", |key| {
             key.expose().bytes().all(|byte| byte.is_ascii_graphic())
         });
         Ok(Self { url, api_key: find(&env, "KURZ_API_KEY", &key)? })
@@ -34,10 +33,10 @@ impl ClientConfig {
 fn find<T: 'static>(
     env: &[(String, String)],
     name: &str,
-    rule: &Rule<T>,
+    parser: &ValueParser<T>,
 ) -> Result<Option<T>, ConfigError> {
-    let given = env.iter().find(|(variable, _)| variable == name);
-    given.map(|(_, text)| rule.read(name, text)).transpose()
+    let value = env.iter().find(|(variable, _)| variable == name);
+    value.map(|(_, text)| parser.read(name, text)).transpose()
 }
 
 #[cfg(test)]
@@ -49,7 +48,7 @@ mod tests {
     }
 
     #[test]
-    fn without_variables_it_is_the_server_of_the_defaults_and_no_key() {
+    fn without_variables_the_default_server_is_used_without_a_key() {
         for env in [&[][..], &[("KURZ_URL", ""), ("KURZ_API_KEY", "")], &[("KURZ_LISTEN", "x")]] {
             let client = read(env).unwrap();
             assert_eq!(client.url.as_str(), "http://127.0.0.1:8080");
@@ -63,9 +62,12 @@ mod tests {
         let client = client.unwrap();
         assert_eq!(client.url.as_str(), "https://kurz.example");
         assert_eq!(client.api_key.unwrap().expose(), "kurz_a");
-        let said = read(&[("KURZ_URL", "kurz.example")]).unwrap_err().to_string();
-        assert!(said.starts_with("KURZ_URL is \"kurz.example\", but it takes http://"), "{said}");
-        let said = read(&[("KURZ_API_KEY", "hunter2\r\n")]).unwrap_err().to_string();
-        assert!(said.starts_with("KURZ_API_KEY is [hidden], but it takes"), "{said}");
+        let message = read(&[("KURZ_URL", "kurz.example")]).unwrap_err().to_string();
+        assert!(
+            message.starts_with("KURZ_URL is \"kurz.example\", but it takes http://"),
+            "{message}"
+        );
+        let message = read(&[("KURZ_API_KEY", "hunter2\r\n")]).unwrap_err().to_string();
+        assert!(message.starts_with("KURZ_API_KEY is [hidden], but it takes"), "{message}");
     }
 }

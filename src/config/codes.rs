@@ -1,15 +1,15 @@
-//! Codes: the key of the counter strategy. The other strategies have nothing to set, and whether a
-//! salt is generated is the store's part.
+//! The key of the counter strategy. The other strategies have no settings; the store generates a salt
+//! if none is set.
 //!
-//! Invariant: these settings always make a scrambler.
+//! Invariant: `Scrambler::new` accepts these settings.
 
-use super::rule::{Rule, ValueForm, choice, number, secret};
 use super::secret::Secret;
 use super::setting::settings;
+use super::value_parser::{ValueForm, ValueParser, choice, number, secret};
 use crate::code::counter::{LENGTH, Scramble, Scrambler};
 
 settings! {
-    /// The key of the counter strategy.
+    /// The counter strategy's key.
     pub struct Codes {
         /// The secret for scrambling counter codes; all instances share it.
         "counter_salt" => counter_salt: Option<Secret> =
@@ -23,10 +23,10 @@ settings! {
     }
 }
 
-/// Whether a factor keeps codes apart is for the scrambler to say: the same judge as at start.
-fn multiplier() -> Rule<u64> {
+/// The scrambler itself checks that a factor maps different counters to different codes.
+fn multiplier() -> ValueParser<u64> {
     let coprime =
         |mult: &u64| Scrambler::new(Scramble::Affine, "any", u128::from(*mult), LENGTH).is_ok();
-    let rule = number(1..=u64::MAX).only("odd and not a multiple of 31", coprime);
-    Rule { form: ValueForm::TextOrNumber, ..rule }
+    let parser = number(1..=u64::MAX).require("odd and not a multiple of 31", coprime);
+    ValueParser { form: ValueForm::TextOrNumber, ..parser }
 }

@@ -1,11 +1,11 @@
-//! `docs/CONFIG.md`, written from the table of settings.
+//! Generates `docs/CONFIG.md` from the declarations of settings.
 //!
-//! Invariant: the committed page is what this module writes; a test compares them.
+//! Invariant: the committed page is up to date; a test compares them.
 
 use std::fmt::Write;
 
-use super::concerns;
-use super::setting::{Setting, ShownDefault};
+use super::sections;
+use super::setting::{DocumentedDefault, Setting};
 
 const HEAD: &str = "\
 <!-- Generated from src/config: change the declarations there, then run
@@ -30,7 +30,7 @@ that talk to a server; `kurz serve` ignores them.
 /// The page of all settings, in Markdown.
 pub fn reference() -> String {
     let mut page = HEAD.to_owned();
-    for (title, settings) in concerns() {
+    for (title, settings) in sections() {
         let _ = writeln!(page, "\n## {title}\n");
         page.push_str("| key | environment | default | accepts | what it does |\n");
         page.push_str("|---|---|---|---|---|\n");
@@ -43,8 +43,8 @@ pub fn reference() -> String {
 
 fn row(setting: &Setting) -> String {
     let default = match setting.default {
-        ShownDefault::Text(text) => format!("`{text}`"),
-        ShownDefault::Words(words) => words.to_owned(),
+        DocumentedDefault::Value(text) => format!("`{text}`"),
+        DocumentedDefault::Description(description) => description.to_owned(),
     };
     let Setting { key, accepts, doc, .. } = setting;
     format!("| `{key}` | `{}` | {default} | {accepts} | {doc} |\n", setting.variable())
@@ -55,10 +55,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_committed_page_is_what_the_table_says() {
+    fn the_committed_page_is_up_to_date() {
         let path = concat!(env!("CARGO_MANIFEST_DIR"), "/docs/CONFIG.md");
         let page = reference();
-        #[expect(clippy::disallowed_methods, reason = "a switch of the test, not of the program")]
+        #[expect(clippy::disallowed_methods, reason = "a switch of this test, not a setting")]
         if std::env::var_os("UPDATE_DOCS").is_some() {
             std::fs::write(path, &page).unwrap();
         }
@@ -71,7 +71,7 @@ mod tests {
 
     #[test]
     fn no_cell_breaks_its_table() {
-        for (_, settings) in concerns() {
+        for (_, settings) in sections() {
             for setting in settings {
                 let row = row(&setting);
                 assert_eq!(row.matches('|').count(), 6, "{row}");

@@ -1,7 +1,7 @@
-//! Durations as people write them: a whole number and one unit, `500ms`, `2s`, `15m`, `8h`, `365d`,
-//! or a bare `0`. Not a calendar: a day is 24 hours, and there are no months.
+//! The text form of durations: a whole number and one unit, `500ms`, `2s`, `15m`, `8h`, `365d`,
+//! or a bare `0`. A day is 24 hours; there are no months.
 //!
-//! Invariant: whatever [`print`] writes, [`parse`] reads back as the same duration.
+//! Invariant: [`parse`] reverses [`print`].
 
 use std::time::Duration;
 
@@ -9,8 +9,8 @@ use std::time::Duration;
 const UNITS: [(&str, u64); 5] =
     [("d", 86_400_000), ("h", 3_600_000), ("m", 60_000), ("s", 1_000), ("ms", 1)];
 
-/// Read a duration; `None` when the text is something else or too long to hold.
-pub fn parse(text: &str) -> Option<Duration> {
+/// `None` for other text, and for a duration that overflows.
+pub(crate) fn parse(text: &str) -> Option<Duration> {
     if text == "0" {
         return Some(Duration::ZERO);
     }
@@ -20,8 +20,8 @@ pub fn parse(text: &str) -> Option<Duration> {
     count.checked_mul(*unit_ms).map(Duration::from_millis)
 }
 
-/// Write a duration in the largest unit that divides it. What is below a millisecond is dropped.
-pub fn print(duration: Duration) -> String {
+/// Uses the largest unit that divides the duration, which is truncated to milliseconds.
+pub(crate) fn print(duration: Duration) -> String {
     let ms = duration.as_millis();
     let whole = |unit_ms: u64| ms.is_multiple_of(u128::from(unit_ms));
     match UNITS.iter().find(|(_, unit_ms)| whole(*unit_ms)) {

@@ -1,11 +1,11 @@
-//! What can be wrong with a configuration, each as one sentence for the person who wrote it.
+//! Errors of the configuration, each one sentence for the operator.
 //!
 //! Invariant: every sentence names the setting as the user wrote it (`KURZ_LISTEN`, `listen in
-//! kurz.toml`, `--listen`) or the file, and says what is accepted. No secret is in it.
+//! kurz.toml`, `--listen`) or the file, and says what is accepted. It contains no secret.
 
 use std::path::PathBuf;
 
-/// Why the configuration was refused.
+/// Why the configuration is invalid.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ConfigError {
     /// No setting has this name.
@@ -23,7 +23,7 @@ pub enum ConfigError {
         setting: String,
         /// The value, quoted; `[hidden]` for a secret.
         value: String,
-        /// What would have been accepted.
+        /// What is accepted.
         accepts: String,
     },
     /// The environment holds bytes that are not UTF-8.
@@ -40,7 +40,7 @@ pub enum ConfigError {
     Unreadable {
         /// The file.
         path: PathBuf,
-        /// What the operating system said.
+        /// The operating system's error.
         reason: String,
     },
     /// The file is not TOML.
@@ -51,9 +51,9 @@ pub enum ConfigError {
     NotToml {
         /// The file.
         path: PathBuf,
-        /// Where, counted from 1.
+        /// The line, counted from 1.
         line: usize,
-        /// What the parser said.
+        /// The parser's error.
         reason: String,
     },
 }

@@ -1,14 +1,14 @@
-//! Rate limits: how often somebody may do something. Each can be turned off by itself; `KURZ_LIMITS=off`
-//! turns off all of them. Not the number of connections, which is with the network.
+//! Rate limits. Each can be turned off; `KURZ_LIMITS=off` turns off all of them. The limit of
+//! connections is in `net`.
 //!
-//! Invariant: what is limited is limited on every instance by itself, whatever else is away.
+//! Rates are counted by each instance on its own, so that they hold without Redis and without a database.
 
-use super::rule::{Rule, number};
 use super::setting::settings;
+use super::value_parser::{ValueParser, number};
 
 settings! {
-    /// How often somebody may do something; 0 is no limit.
-    pub struct RateLimits {
+    /// Rate limits; 0 is no limit.
+    pub(crate) struct RateLimits {
         /// Attempts to sign in to one account from one address before each further one has to wait:
         /// a minute, then twice as long each time, at most 15 minutes. A successful sign-in resets
         /// it.
@@ -42,7 +42,7 @@ settings! {
     }
 }
 
-fn limit() -> Rule<u32> {
-    let rule = number(0..=1_000_000_u32);
-    Rule { accepts: format!("{} (0 = off)", rule.accepts), ..rule }
+fn limit() -> ValueParser<u32> {
+    let parser = number(0..=1_000_000_u32);
+    ValueParser { accepts: format!("{} (0 = off)", parser.accepts), ..parser }
 }

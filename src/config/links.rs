@@ -1,38 +1,38 @@
-//! Links: the limits and retention that hold unless a workspace or a link sets its own. What they mean
-//! for a redirect is `link`'s to decide.
+//! Defaults for links, unless a workspace or a link sets its own, and restrictions on targets. `link`
+//! applies them.
 //!
-//! Invariant: "no limit" and "never" are `None`, so that nobody compares with a zero by mistake.
+//! Invariant: "no limit" and "never" are `None`, not zero.
 
 use std::path::PathBuf;
 use std::time::Duration;
 
-use super::rule::{choice, number, path, span};
 use super::setting::settings;
+use super::value_parser::{choice, number, path, span};
 
-/// A hundred years: far enough, and far from overflowing any clock.
+/// A hundred years: no clock overflows.
 const LONGEST: Duration = Duration::from_hours(24 * 36_500);
 
-/// Whether a link may lead into a private network.
+/// Whether a link may lead to loopback, private and link-local addresses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum PrivateTargets {
+pub(crate) enum PrivateTargets {
     /// Yes: teams shorten addresses of their intranet.
     Allow,
-    /// No: links to loopback, private and link-local addresses are refused.
+    /// No: creating such a link fails.
     Refuse,
 }
 
-/// Whether targets change.
+/// Whether a link's target can be changed after creation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Targets {
-    /// Whoever may change a link may lead it elsewhere.
+pub(crate) enum Targets {
+    /// Yes, by those who may edit the link.
     Editable,
-    /// A link leads where it was made to lead.
+    /// No.
     Fixed,
 }
 
 settings! {
-    /// What holds for every link.
-    pub struct Links {
+    /// Defaults and restrictions for links.
+    pub(crate) struct Links {
         /// How often a link may be followed in a UTC calendar month.
         "hit_limit" => hit_limit: Option<u64> =
             number(0..=1_000_000_000_000_u64).zero_is_none("0 = off").or("10000"),

@@ -1,23 +1,23 @@
-//! The log: what is written, and in which form. Writing it is `cli::logs`' part.
+//! Filter and format of the log; `cli::logs` writes it.
 //!
-//! Invariant: the directives parse, so that the log cannot fail to start because of them.
+//! Invariant: the directives are valid, so that setting up the log cannot fail because of them.
 
 use tracing_subscriber::EnvFilter;
 
-use super::rule::{Rule, ValueForm, choice};
 use super::setting::settings;
+use super::value_parser::{ValueForm, ValueParser, choice};
 
-/// The form of a line.
+/// The format of a log line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LogFormat {
     /// For people.
     Human,
-    /// One JSON object a line.
+    /// One JSON object per line.
     Json,
 }
 
 settings! {
-    /// What is logged, and how.
+    /// Filter and format of the log.
     pub struct Log {
         /// What is logged: a level, or directives such as `info,kurz::store=debug`.
         "log" => directives: String = directives().or("info"),
@@ -27,11 +27,11 @@ settings! {
     }
 }
 
-fn directives() -> Rule<String> {
+fn directives() -> ValueParser<String> {
     let accepts = "error, warn, info, debug, trace, off, or directives such as \
                    info,kurz::store=debug";
-    Rule::new(ValueForm::Text, accepts, |text| {
-        // Without this, an empty value would silently log errors only.
+    ValueParser::new(ValueForm::Text, accepts, |text| {
+        // An empty filter would silently log errors only.
         let directives = Some(text).filter(|text| !text.trim().is_empty())?;
         EnvFilter::builder().parse(directives).ok().map(|_| directives.to_owned())
     })

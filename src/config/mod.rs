@@ -1,85 +1,81 @@
-//! The configuration: one concern a file, each setting declared once with its default, its bounds
-//! and its line of documentation. The only module that reads the environment.
+//! The configuration: one concern per file, each setting declared once with its default, its bounds
+//! and its documentation. The only module that reads the environment.
 //!
-//! Layers: defaults < file < environment < command line. Nothing here opens a socket or a database.
+//! Precedence: defaults < file < environment < command line. Nothing here opens a socket or a database.
 //!
-//! Invariant: a [`Config`] that exists is within all bounds; whoever holds one need not check again.
+//! Invariant: a [`Config`] is always valid; code that has one need not check values again.
 
-pub mod duration;
-pub mod size;
+pub(crate) mod duration;
+pub(crate) mod size;
 mod access;
 mod cache;
 mod client;
 mod codes;
 mod docs;
 mod error;
-mod given;
+mod layers;
 mod limits;
 mod links;
-mod retention;
 mod log;
 mod net;
 mod public_url;
 mod redis;
 mod redis_url;
-mod rule;
+mod retention;
 mod secret;
 mod setting;
 mod store;
 mod store_url;
+mod value_parser;
 
 use std::path::{Path, PathBuf};
 
-pub use self::access::{Access, Signup};
-pub use self::cache::Cache;
-pub use self::client::ClientConfig;
+pub(crate) use self::access::Access;
+pub use self::access::Signup;
+pub(crate) use self::cache::Cache;
+pub(crate) use self::client::ClientConfig;
 pub use self::codes::Codes;
 pub use self::docs::reference;
 pub use self::error::ConfigError;
-pub use self::limits::RateLimits;
-pub use self::links::{Links, PrivateTargets, Targets};
+pub(crate) use self::limits::RateLimits;
+pub(crate) use self::links::{Links, PrivateTargets, Targets};
 pub use self::log::{Log, LogFormat};
 pub use self::net::Net;
 pub use self::public_url::PublicUrl;
 pub use self::redis::{OnOutage, RedisConfig};
 pub use self::redis_url::RedisUrl;
-pub use self::retention::Retention;
+pub(crate) use self::retention::Retention;
 pub use self::secret::Secret;
 pub use self::store::{StoreConfig, StoreTls};
 pub use self::store_url::StoreUrl;
 
-use self::given::Given;
+use self::layers::Layers;
 use self::setting::{PREFIX, Setting};
 
-/// The file that is read when nobody names another.
+/// Read from the working directory unless another file is named.
 const FILE: &str = "kurz.toml";
 
-/// Everything that can be set, typed and within bounds.
+/// All settings, parsed and validated.
 #[derive(Clone, Debug)]
 pub struct Config {
-    /// Where and how the server listens.
+    /// Listeners, timeouts and connection limits.
     pub net: Net,
-    /// Which database, and how it is reached.
+    /// The database and its connections.
     pub store: StoreConfig,
-    /// What instances share.
+    /// Redis, and the behaviour without it.
     pub redis: RedisConfig,
-    /// The key of the counter strategy.
+    /// The counter strategy's key.
     pub codes: Codes,
-    /// What holds for every link.
-    pub links: Links,
-    /// How much memory the cache may take.
-    pub cache: Cache,
-    /// What is logged, and how.
+    pub(crate) links: Links,
+    pub(crate) cache: Cache,
+    /// Filter and format of the log.
     pub log: Log,
-    /// How long links live, and when they are cleaned up.
-    pub retention: Retention,
-    /// Who may do what, and how they show who they are.
-    pub access: Access,
-    /// How often somebody may do something.
-    pub rates: RateLimits,
+    pub(crate) retention: Retention,
+    pub(crate) access: Access,
+    pub(crate) rates: RateLimits,
 }
 
-/// What the command line says: the file, and settings that go over all others.
+/// The command line's values, which override all others.
 #[derive(Clone, Debug, Default)]
 pub struct Overrides {
     /// `--config`.
@@ -88,48 +84,48 @@ pub struct Overrides {
 }
 
 impl Overrides {
-    /// Set `key` from its flag (`listen` from `--listen`), when the flag was given.
+    /// Set `key` from its flag (`listen` from `--listen`), if the flag was given.
     pub fn set(&mut self, key: &'static str, value: Option<impl Into<String>>) {
         self.flags.extend(value.map(|value| (key, value.into())));
     }
 }
 
 impl Config {
-    /// Lay defaults, file, environment and command line over each other. `env` holds all variables,
-    /// those of other programs too; `dir` is where `kurz.toml` is looked for.
+    /// Merge defaults, file, environment and command line. `env` may hold variables of other programs
+    /// too; `dir` is where `kurz.toml` is looked for.
     pub fn load(
         args: &Overrides,
         env: impl IntoIterator<Item = (String, String)>,
         dir: &Path,
     ) -> Result<Self, ConfigError> {
         let env: Vec<(String, String)> = env.into_iter().collect();
-        let settings = concerns().into_iter().flat_map(|(_, settings)| settings).collect();
-        let mut given = Given::new(settings);
+        let settings = sections().into_iter().flat_map(|(_, settings)| settings).collect();
+        let mut layers = Layers::new(settings);
         if let Some(file) = find_file(args, &env, dir) {
-            given.add_file(&file)?;
+            layers.add_file(&file)?;
         }
-        given.add_environment(env.iter().map(|(name, text)| (name.as_str(), text.as_str())))?;
+        layers.add_environment(env.iter().map(|(name, text)| (name.as_str(), text.as_str())))?;
         for (key, text) in &args.flags {
-            given.add_flag(key, text)?;
+            layers.add_flag(key, text)?;
         }
         Ok(Self {
-            net: Net::read(&given)?,
-            store: StoreConfig::read(&given)?,
-            redis: RedisConfig::read(&given)?,
-            codes: Codes::read(&given)?,
-            links: Links::read(&given)?,
-            cache: Cache::read(&given)?,
-            log: Log::read(&given)?,
-            retention: Retention::read(&given)?,
-            access: Access::read(&given)?,
-            rates: RateLimits::read(&given)?,
+            net: Net::read(&layers)?,
+            store: StoreConfig::read(&layers)?,
+            redis: RedisConfig::read(&layers)?,
+            codes: Codes::read(&layers)?,
+            links: Links::read(&layers)?,
+            cache: Cache::read(&layers)?,
+            log: Log::read(&layers)?,
+            retention: Retention::read(&layers)?,
+            access: Access::read(&layers)?,
+            rates: RateLimits::read(&layers)?,
         })
     }
 }
 
 /// The variables of this process that begin with `KURZ_`.
-pub fn environment() -> Result<Vec<(String, String)>, ConfigError> {
-    // Not `vars`: it panics when any variable, of whatever program, is not UTF-8.
+pub(crate) fn environment() -> Result<Vec<(String, String)>, ConfigError> {
+    // Not `vars`: it panics when a variable of any program is not UTF-8.
     let ours = std::env::vars_os().filter_map(|(name, text)| {
         let name = name.into_string().ok().filter(|name| name.starts_with(PREFIX))?;
         Some((name, text))
@@ -141,8 +137,8 @@ pub fn environment() -> Result<Vec<(String, String)>, ConfigError> {
     .collect()
 }
 
-/// All settings under the titles of their concerns, in the order of the documentation.
-fn concerns() -> Vec<(&'static str, Vec<Setting>)> {
+/// All settings under their titles, in the order of the documentation.
+fn sections() -> Vec<(&'static str, Vec<Setting>)> {
     vec![
         ("Network", Net::settings()),
         ("Store", StoreConfig::settings()),
@@ -157,7 +153,7 @@ fn concerns() -> Vec<(&'static str, Vec<Setting>)> {
     ]
 }
 
-/// A file that was named must be there; `kurz.toml` need not be.
+/// A named file must exist; `kurz.toml` need not.
 fn find_file(args: &Overrides, env: &[(String, String)], dir: &Path) -> Option<PathBuf> {
     let variable = env.iter().find(|(name, _)| name == "KURZ_CONFIG");
     let named = args.file.clone().or_else(|| variable.map(|(_, path)| PathBuf::from(path)));

@@ -1,6 +1,6 @@
-//! Sockets: where kurz listens, under which name, how long it waits and how many it lets in.
+//! Listeners, TLS, timeouts, and limits of connections and requests.
 //!
-//! Invariant: every wait and every number of connections has an upper bound.
+//! Invariant: every timeout and every number of connections has an upper bound.
 
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -9,15 +9,15 @@ use std::time::Duration;
 use ipnet::IpNet;
 
 use super::public_url::{self, PublicUrl};
-use super::rule::{address, address_or_off, bytes, networks, number, path, span, switch};
 use super::setting::settings;
+use super::value_parser::{address, address_or_off, bytes, networks, number, path, span, switch};
 
 const SHORTEST: Duration = Duration::from_millis(10);
 const MINUTE: Duration = Duration::from_mins(1);
 const HOUR: Duration = Duration::from_hours(1);
 
 settings! {
-    /// Where and how the server listens.
+    /// Listeners, timeouts and connection limits.
     pub struct Net {
         /// The address for links, API and pages; port 0 takes a free port.
         "listen" => listen: SocketAddr = address().or("127.0.0.1:8080"),
@@ -27,7 +27,7 @@ settings! {
         /// The address that users see: every `short_url` begins with it, and its host is the main
         /// host.
         "public_url" => public_url: Option<PublicUrl> =
-            public_url::rule().or_none("http://{listen}, or https://{listen} with TLS"),
+            public_url::parser().or_none("http://{listen}, or https://{listen} with TLS"),
         /// The server certificate in PEM, followed by the intermediate certificates.
         "tls_cert" => tls_cert: Option<PathBuf> = path().or_none("none: plain HTTP"),
         /// The private key of the certificate in PEM; both files are read again when they change.
@@ -62,12 +62,12 @@ settings! {
 }
 
 impl Net {
-    /// The public URL: the one that was set, or that of the address the listener got.
+    /// The public URL: the setting, or else the URL of the bound address.
     pub fn public_url_at(&self, bound: SocketAddr) -> PublicUrl {
         self.public_url.clone().unwrap_or_else(|| PublicUrl::of(self.scheme(), bound))
     }
 
-    /// What is spoken on the main address: `http`, or `https` with a certificate.
+    /// The scheme of the main listener: `http`, or `https` with a certificate.
     pub fn scheme(&self) -> &'static str {
         if self.tls_cert.is_some() { "https" } else { "http" }
     }

@@ -1,5 +1,5 @@
-//! The public URL: scheme, host and port under which users reach kurz. Not a link's target: those
-//! follow `code::canonical`.
+//! The public URL: scheme, host and port that users see. Targets of links are parsed by
+//! `code::canonical`.
 //!
 //! Invariant: it has a host, and no user, path, query or fragment.
 
@@ -8,7 +8,7 @@ use std::net::SocketAddr;
 
 use url::Url;
 
-use super::rule::{Rule, ValueForm};
+use super::value_parser::{ValueForm, ValueParser};
 
 /// Scheme, host and port, such as `https://kurz.example`.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -19,24 +19,24 @@ pub struct PublicUrl {
 }
 
 impl PublicUrl {
-    /// Read `http://` or `https://`, a host, perhaps a port, perhaps a slash; else `None`.
+    /// `http://` or `https://`, a host, and optionally a port and a slash.
     pub fn parse(text: &str) -> Option<Self> {
-        // The parser would silently drop tabs, take `http:host` and turn backslashes.
-        let odd = |c: char| c.is_control() || c.is_whitespace() || c == '\\';
+        // `Url` would silently drop tabs, accept `http:host` and turn backslashes into slashes.
+        let rejected = |c: char| c.is_control() || c.is_whitespace() || c == '\\';
         let (scheme, rest) = text.split_once("://")?;
-        if text.contains(odd) || rest.starts_with('/') {
+        if text.contains(rejected) || rest.starts_with('/') {
             return None;
         }
         let url = Url::parse(text).ok().filter(|url| matches!(url.scheme(), "http" | "https"))?;
-        let bare = url.path() == "/" && url.query().is_none() && url.fragment().is_none();
-        if !bare || rest.contains('@') {
+        let is_origin = url.path() == "/" && url.query().is_none() && url.fragment().is_none();
+        if !is_origin || rest.contains('@') {
             return None;
         }
         let origin = url.as_str().trim_end_matches('/').to_owned();
         Some(Self { origin, scheme_length: scheme.len() })
     }
 
-    /// That of a listener which speaks `scheme`.
+    /// The URL of a listener.
     pub fn of(scheme: &str, bound: SocketAddr) -> Self {
         Self::parse(&format!("{scheme}://{bound}"))
             .expect("an address with a port is a URL's authority")
@@ -68,19 +68,19 @@ impl PublicUrl {
         }
     }
 
-    /// The port that browsers ask: the scheme's own, where none is named.
+    /// The port, or the scheme's default port.
     pub fn effective_port(&self) -> u16 {
-        let own = if self.scheme() == "https" { 443 } else { 80 };
-        self.port().and_then(|port| port.parse().ok()).unwrap_or(own)
+        let default = if self.scheme() == "https" { 443 } else { 80 };
+        self.port().and_then(|port| port.parse().ok()).unwrap_or(default)
     }
 
     fn port(&self) -> Option<&str> {
-        // An IPv6 address has colons of its own, and ends with a bracket.
+        // An IPv6 address contains colons too, and ends with a bracket.
         let (_, port) = self.authority().rsplit_once(':')?;
         (!port.ends_with(']')).then_some(port)
     }
 
-    /// Host and port as a `Host` header carries them: the scheme's own port is left out.
+    /// Host and port as in a `Host` header: without the scheme's default port.
     pub fn authority(&self) -> &str {
         self.origin.split_at(self.scheme_length + "://".len()).1
     }
@@ -92,10 +92,11 @@ impl fmt::Display for PublicUrl {
     }
 }
 
-pub(super) fn rule() -> Rule<PublicUrl> {
+pub(super) fn parser() -> ValueParser<PublicUrl> {
     let accepts = "http:// or https://, a host and optionally a port, such as https://kurz.example, \
                    without user, path or query";
-    Rule::new(ValueForm::Text, accepts, PublicUrl::parse).hiding(|text| text.contains('@'))
+    ValueParser::new(ValueForm::Text, accepts, PublicUrl::parse)
+        .redact_if(|text| text.contains('@'))
 }
 
 #[cfg(test)]
@@ -103,7 +104,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn scheme_host_and_port_are_kept_and_the_rest_is_tidied() {
+    fn scheme_host_and_port_are_normalized() {
         let table = [
             ("https://kurz.example", "https://kurz.example", "kurz.example"),
             ("https://Kurz.Example/", "https://kurz.example", "kurz.example"),
@@ -145,7 +146,7 @@ mod tests {
     }
 
     #[test]
-    fn another_host_is_reached_in_the_same_way() {
+    fn another_host_keeps_scheme_and_port() {
         let table = [
             ("https://kurz.example", "kurz.example", "https://go.example"),
             ("http://127.0.0.1:8080", "127.0.0.1", "http://go.example:8080"),

@@ -1,26 +1,26 @@
-//! Redis: what many instances share beside the database, and what happens to limited links while it
-//! is away. Without it, one instance is complete.
+//! Redis, which several instances share beside the database, and what happens to links with a quota
+//! while it is unreachable. A single instance does not need it.
 
 use super::redis_url::{self, RedisUrl};
-use super::rule::choice;
 use super::setting::settings;
+use super::value_parser::choice;
 
 /// What happens to links with a monthly limit while Redis is away.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum OnOutage {
-    /// Each instance serves what it holds, then answers 503: never past a limit.
+    /// Each instance uses up the hits it has reserved, then answers 503: the limit holds.
     Share,
     /// 503 at once.
     Closed,
-    /// Redirect, and count what was too much later.
+    /// Redirect, and count the hits later: the limit may be exceeded.
     Open,
 }
 
 settings! {
-    /// What instances share.
+    /// Redis, and the behaviour without it.
     pub struct RedisConfig {
         /// Where instances share hit counters and publish changes to each other.
-        "redis" => url: Option<RedisUrl> = redis_url::rule(),
+        "redis" => url: Option<RedisUrl> = redis_url::declaration(),
         /// What happens to links with a monthly limit while Redis is away.
         "quota_on_outage" => on_outage: OnOutage = choice([
             ("share", OnOutage::Share),

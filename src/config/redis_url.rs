@@ -1,4 +1,4 @@
-//! Redis's address: one server, or the seeds of a cluster. It names servers; it does not reach them.
+//! The URL of Redis: one server, or the seeds of a cluster.
 //!
 //! Invariant: neither `Display` nor `Debug` shows a password.
 
@@ -6,21 +6,20 @@ use std::fmt;
 
 use url::Url;
 
-use super::rule::{Rule, ValueForm};
-use super::setting::{Declared, Default};
+use super::setting::{Declaration, DefaultValue};
+use super::value_parser::{ValueForm, ValueParser};
 
-/// Most seeds of a cluster.
-const MOST_SEEDS: usize = 32;
+const MAX_SEEDS: usize = 32;
 
-/// Where Redis (or Valkey) is.
+/// One server of Redis (or Valkey), or the seeds of a cluster.
 #[derive(Clone, PartialEq, Eq)]
 pub struct RedisUrl(Vec<String>);
 
 impl RedisUrl {
-    /// Read `redis://…` or `rediss://…`, several with commas between; `None` for anything else.
+    /// `redis://…` or `rediss://…`, several separated by commas.
     pub fn parse(text: &str) -> Option<Self> {
         let seeds: Vec<&str> = text.split(',').map(str::trim).collect();
-        let sound = |seed: &&str| {
+        let is_valid = |seed: &&str| {
             let url = Url::parse(seed).ok();
             url.is_some_and(|url| {
                 matches!(url.scheme(), "redis" | "rediss")
@@ -29,24 +28,24 @@ impl RedisUrl {
                     && database(&url).is_some()
             })
         };
-        if seeds.len() > MOST_SEEDS || !seeds.iter().all(sound) {
+        if seeds.len() > MAX_SEEDS || !seeds.iter().all(is_valid) {
             return None;
         }
         Some(Self(seeds.into_iter().map(str::to_owned).collect()))
     }
 
-    /// The addresses, each with its password.
+    /// The URLs, passwords included.
     pub fn seeds(&self) -> &[String] {
         &self.0
     }
 
-    /// Whether these are the seeds of a cluster.
+    /// More than one URL means a cluster.
     pub fn is_cluster(&self) -> bool {
         self.0.len() > 1
     }
 }
 
-/// The number of the database in the path; `None` when the path is something else.
+/// The database number in the path; `None` when the path is something else.
 fn database(url: &Url) -> Option<u32> {
     match url.path().trim_start_matches('/') {
         "" => Some(0),
@@ -72,7 +71,7 @@ impl fmt::Debug for RedisUrl {
     }
 }
 
-/// Scheme, host, port and database: a user's name is of no use in a message.
+/// Scheme, host, port and database.
 fn without_password(text: &str) -> String {
     let hidden = || "redis://[hidden]".to_owned();
     let Ok(mut url) = Url::parse(text) else { return hidden() };
@@ -83,17 +82,17 @@ fn without_password(text: &str) -> String {
     url.into()
 }
 
-/// Nothing, one address, or several.
-pub(super) fn rule() -> Declared<Option<RedisUrl>> {
+/// An empty value means no Redis.
+pub(super) fn declaration() -> Declaration<Option<RedisUrl>> {
     let accepts = "redis://USER:PASSWORD@HOST:PORT/DATABASE, rediss:// for TLS, several separated by \
                    commas as the seeds of a cluster, or empty";
-    let rule = Rule::new(ValueForm::Text, accepts, |text: &str| {
+    let parser = ValueParser::new(ValueForm::Text, accepts, |text: &str| {
         if text.is_empty() { Some(None) } else { RedisUrl::parse(text).map(Some) }
     });
-    let words = "none: each instance counts on its own";
-    Declared {
-        rule: rule.hiding(|text| text.contains(['@', '=', '#'])),
-        default: Default::Absent { value: None, words },
+    let description = "none: each instance counts on its own";
+    Declaration {
+        parser: parser.redact_if(|text| text.contains(['@', '=', '#'])),
+        default: DefaultValue::Absent { value: None, description },
     }
 }
 
@@ -114,11 +113,11 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_address_of_redis_is_refused() {
+    fn other_urls_are_refused() {
         for text in ["redis", "redis://", "http://a:1", "redis://a:1,", "redis://a/b", "a:6379"] {
             assert_eq!(RedisUrl::parse(text), None, "{text:?}");
         }
-        let many = vec!["redis://a:1"; MOST_SEEDS + 1].join(",");
+        let many = vec!["redis://a:1"; MAX_SEEDS + 1].join(",");
         assert_eq!(RedisUrl::parse(&many), None);
     }
 }

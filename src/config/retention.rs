@@ -1,19 +1,19 @@
-//! Retention: how long links without an owner live, when what is over is cleaned up, and whether targets
-//! are looked at. When a link is over is `link`'s to decide.
+//! When anonymous links expire, when expired and deleted links are cleaned up, and whether targets are
+//! checked. `link` decides whether a link has expired.
 //!
-//! Invariant: every interval has a lower bound, so that no setting makes a job spin.
+//! Invariant: every interval has a lower bound, so that no setting makes a job run in a busy loop.
 
 use std::time::Duration;
 
-use super::rule::{span, switch};
 use super::setting::settings;
+use super::value_parser::{span, switch};
 
 const SHORTEST: Duration = Duration::from_millis(100);
 const DAY: Duration = Duration::from_hours(24);
 
 settings! {
-    /// How long links live, and when they are cleaned up.
-    pub struct Retention {
+    /// Expiry, cleanup and health checks.
+    pub(crate) struct Retention {
         /// After how long a link created without an account expires.
         "anon_ttl" => anon_ttl: Duration = span(Duration::from_secs(1)..=365 * DAY).or("8h"),
         /// How long an expired or deleted link is kept before it is purged.

@@ -1,6 +1,6 @@
-//! A secret: text that no log, error or debug print may show.
+//! Text that no log, error or debug output may show.
 //!
-//! Invariant: the text leaves only through [`Secret::expose`], which is easy to search for.
+//! Invariant: [`Secret::expose`] is the only way to read the text, so that its uses can be searched for.
 
 use std::fmt;
 
@@ -9,13 +9,11 @@ use std::fmt;
 pub struct Secret(String);
 
 impl Secret {
-    /// Hide `text`.
-    pub fn new(text: impl Into<String>) -> Self {
+    pub(crate) fn new(text: impl Into<String>) -> Self {
         Self(text.into())
     }
 
-    /// The text itself, for the one place that needs it.
-    pub fn expose(&self) -> &str {
+    pub(crate) fn expose(&self) -> &str {
         &self.0
     }
 }

@@ -1,29 +1,28 @@
-//! Settings: a rule, a default and a name. The `settings!` macro makes, from one declaration, the
-//! typed struct the program uses, its reader, and the rows of `docs/CONFIG.md`.
+//! Declaration of settings. From one declaration, the `settings!` macro generates the typed struct, the
+//! function that reads it, and the rows of `docs/CONFIG.md`.
 //!
 //! Invariant: a setting is declared once. Its variable is its key in upper case after `KURZ_`.
 
-use super::rule::Rule;
+use super::value_parser::ValueParser;
 
-/// What every variable of kurz begins with.
 pub(super) const PREFIX: &str = "KURZ_";
 
-/// A row of the table of settings, for the documentation and the check for unknown names.
+/// A setting without its type: for the documentation and the check for unknown names.
 #[derive(Clone, Debug)]
 pub(super) struct Setting {
     pub(super) key: &'static str,
-    pub(super) default: ShownDefault,
+    pub(super) default: DocumentedDefault,
     pub(super) accepts: String,
     pub(super) doc: String,
 }
 
 impl Setting {
-    pub(super) fn of<T>(key: &'static str, doc: &str, declared: &Declared<T>) -> Self {
-        let default = match &declared.default {
-            Default::Text(text) => ShownDefault::Text(text),
-            Default::Absent { words, .. } => ShownDefault::Words(words),
+    pub(super) fn of<T>(key: &'static str, doc: &str, declaration: &Declaration<T>) -> Self {
+        let default = match &declaration.default {
+            DefaultValue::Text(text) => DocumentedDefault::Value(text),
+            DefaultValue::Absent { description, .. } => DocumentedDefault::Description(description),
         };
-        let accepts = declared.rule.accepts.clone();
+        let accepts = declaration.parser.accepts.clone();
         Self { key, default, accepts, doc: doc.trim().to_owned() }
     }
 
@@ -34,58 +33,57 @@ impl Setting {
 
 /// A default as the documentation shows it.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum ShownDefault {
-    /// A value one could write.
-    Text(&'static str),
+pub(super) enum DocumentedDefault {
+    /// A value that could be written in the file.
+    Value(&'static str),
     /// What happens without a value.
-    Words(&'static str),
+    Description(&'static str),
 }
 
-/// A rule with its default.
-pub(super) struct Declared<T> {
-    pub(super) rule: Rule<T>,
-    pub(super) default: Default<T>,
+/// What a setting accepts, and its default.
+pub(super) struct Declaration<T> {
+    pub(super) parser: ValueParser<T>,
+    pub(super) default: DefaultValue<T>,
 }
 
-/// What holds when nobody set the setting.
-pub(super) enum Default<T> {
-    /// As if the user had written this.
+/// The value of a setting that is not set.
+pub(super) enum DefaultValue<T> {
+    /// Parsed like a value from the environment.
     Text(&'static str),
-    /// No value, which the words explain.
-    Absent { value: T, words: &'static str },
+    /// Not a value that could be written; the documentation shows `description`.
+    Absent { value: T, description: &'static str },
 }
 
-impl<T: 'static> Rule<T> {
-    /// Unless set: as if the user had written `text`.
-    pub(super) fn or(self, text: &'static str) -> Declared<T> {
-        Declared { rule: self, default: Default::Text(text) }
+impl<T: 'static> ValueParser<T> {
+    /// Default to `text`, parsed like a value from the environment.
+    pub(super) fn or(self, text: &'static str) -> Declaration<T> {
+        Declaration { parser: self, default: DefaultValue::Text(text) }
     }
 
-    /// Unless set: `None`, which means what `words` say.
-    pub(super) fn or_none(self, words: &'static str) -> Declared<Option<T>> {
-        Declared { rule: self.map(Some), default: Default::Absent { value: None, words } }
+    /// Default to `None`; the documentation shows `description`.
+    pub(super) fn or_none(self, description: &'static str) -> Declaration<Option<T>> {
+        let default = DefaultValue::Absent { value: None, description };
+        Declaration { parser: self.map(Some), default }
     }
 }
 
-/// Declare the settings of one concern.
+/// Declare the settings of one section of the documentation.
 macro_rules! settings {
     ($(#[$meta:meta])* $vis:vis struct $name:ident { $(
         $(#[doc = $doc:literal])+
-        $key:literal => $field:ident: $type:ty = $declared:expr,
+        $key:literal => $field:ident: $type:ty = $declaration:expr,
     )+ }) => {
         $(#[$meta])*
         #[derive(Clone, Debug)]
         $vis struct $name { $( $(#[doc = $doc])+ $vis $field: $type, )+ }
 
         impl $name {
-            /// The rows of the table of settings.
             pub(super) fn settings() -> Vec<super::setting::Setting> {
-                vec![$( super::setting::Setting::of($key, concat!($($doc),+), &$declared), )+]
+                vec![$( super::setting::Setting::of($key, concat!($($doc),+), &$declaration), )+]
             }
 
-            /// Read each setting from what was given, or take its default.
-            pub(super) fn read(given: &super::given::Given) -> Result<Self, super::ConfigError> {
-                Ok(Self { $( $field: given.read($key, $declared)?, )+ })
+            pub(super) fn read(layers: &super::layers::Layers) -> Result<Self, super::ConfigError> {
+                Ok(Self { $( $field: layers.read($key, $declaration)?, )+ })
             }
         }
     };

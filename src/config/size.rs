@@ -1,21 +1,21 @@
-//! Sizes as people write them: plain bytes, or a whole number of `KiB`, `MiB`, `GiB`. Not decimal
-//! units: `MB` means two things, so it is refused.
+//! The text form of sizes: bytes, or a whole number of `KiB`, `MiB`, `GiB`. `MB` is refused, because it
+//! is ambiguous.
 //!
-//! Invariant: whatever [`print`] writes, [`parse`] reads back as the same number of bytes.
+//! Invariant: [`parse`] reverses [`print`].
 
 /// Units from the largest to the smallest, with their length in bytes.
 const UNITS: [(&str, u64); 4] = [("GiB", 1 << 30), ("MiB", 1 << 20), ("KiB", 1 << 10), ("", 1)];
 
-/// Read a size in bytes; `None` when the text is something else or too large to hold.
-pub fn parse(text: &str) -> Option<u64> {
+/// `None` for other text, and for a size that overflows.
+pub(crate) fn parse(text: &str) -> Option<u64> {
     let end = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
     let (digits, unit) = text.split_at(end);
     let (_, unit_bytes) = UNITS.iter().find(|(name, _)| *name == unit)?;
     digits.parse::<u64>().ok()?.checked_mul(*unit_bytes)
 }
 
-/// Write a size in the largest unit that divides it.
-pub fn print(bytes: u64) -> String {
+/// Uses the largest unit that divides the size.
+pub(crate) fn print(bytes: u64) -> String {
     match UNITS.iter().find(|(_, unit_bytes)| bytes.is_multiple_of(*unit_bytes)) {
         Some((unit, unit_bytes)) if bytes > 0 => format!("{}{unit}", bytes / unit_bytes),
         _ => "0".to_owned(),

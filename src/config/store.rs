@@ -1,32 +1,32 @@
-//! The store: which database holds the links, and how it is reached. Opening it is `store`'s part.
+//! The database and its connections; `store` opens it.
 //!
 //! Invariant: the number of connections and the time of a statement have upper bounds.
 
 use std::path::PathBuf;
 use std::time::Duration;
 
-use super::rule::{Rule, ValueForm, bytes, choice, number, span};
 use super::setting::settings;
 use super::store_url::{self, StoreUrl};
+use super::value_parser::{bytes, choice, number, path, span};
 
-/// How a connection to PostgreSQL is protected.
+/// TLS for connections to PostgreSQL.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum StoreTls {
-    /// Not at all.
+    /// Plain text.
     Off,
-    /// Encrypted if the server can; whoever it is.
+    /// Encrypted if the server supports it; its certificate is not checked.
     Prefer,
-    /// Encrypted; whoever it is.
+    /// Encrypted; the certificate is not checked.
     Require,
-    /// Encrypted, with a server that a certificate authority vouches for by its name.
+    /// Encrypted; the certificate and the host name in it are checked.
     Verify,
 }
 
 settings! {
-    /// Which database, and how it is reached.
+    /// The database and its connections.
     pub struct StoreConfig {
         /// The database: an SQLite file for one instance, PostgreSQL for many.
-        "store" => url: StoreUrl = store_url::rule().or("sqlite://kurz.db"),
+        "store" => url: StoreUrl = store_url::parser().or("sqlite://kurz.db"),
         /// Maximum size of an SQLite file that is checked page by page at each start; larger ones
         /// are checked by `kurz doctor`.
         "check_bytes" => check_bytes: u64 = bytes(0..=1 << 40).or("64MiB"),
@@ -45,17 +45,10 @@ settings! {
             ("verify", StoreTls::Verify),
         ]).or("prefer"),
         /// A PEM file with the certificate authorities for PostgreSQL and Redis.
-        "tls_ca" => tls_ca: Option<PathBuf> = file().or_none("the public ones, compiled in"),
+        "tls_ca" => tls_ca: Option<PathBuf> = path().or_none("the public ones, compiled in"),
         /// A PostgreSQL replica that reads links that are not cached; everything else goes to the
         /// store.
         "replica" => replica: Option<StoreUrl> =
             store_url::postgres().or_none("none: the store is read"),
     }
-}
-
-/// The path of a file.
-fn file() -> Rule<PathBuf> {
-    Rule::new(ValueForm::Text, "the path of a file", |text| {
-        (!text.is_empty() && !text.contains('\0')).then(|| PathBuf::from(text))
-    })
 }

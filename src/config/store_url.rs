@@ -1,5 +1,5 @@
-//! The store's address. It names a database; it does not open it, and whether PostgreSQL likes the
-//! rest of its URL is for the store to find out.
+//! The URL of the database. Only its scheme and its form are checked here; the rest of a PostgreSQL URL
+//! is checked when the store is opened.
 //!
 //! Invariant: neither `Display` nor `Debug` shows a password.
 
@@ -9,19 +9,19 @@ use std::path::PathBuf;
 use url::Url;
 
 use super::error::ConfigError;
-use super::rule::{Rule, ValueForm};
+use super::value_parser::{ValueForm, ValueParser};
 
-/// Which database holds everything.
+/// The URL of the database.
 #[derive(Clone, PartialEq, Eq)]
 pub enum StoreUrl {
-    /// A file of SQLite; a relative path counts from the working directory.
+    /// The path of an SQLite file.
     Sqlite(PathBuf),
     /// A PostgreSQL URL, password included.
     Postgres(String),
 }
 
 impl StoreUrl {
-    /// Read `sqlite://FILE` or `postgres://…`; `None` when the text is something else.
+    /// `sqlite://FILE` or `postgres://…`.
     pub fn parse(text: &str) -> Option<Self> {
         let (scheme, rest) = text.split_once("://")?;
         if rest.is_empty() || rest.contains(char::is_control) {
@@ -36,14 +36,14 @@ impl StoreUrl {
         }
     }
 
-    /// The same for the value of the flag `name`, with a sentence for what is something else.
+    /// Parse the value of the flag `name`; an error names the flag.
     pub fn read_flag(name: &str, text: &str) -> Result<Self, ConfigError> {
-        rule().read(name, text)
+        parser().read(name, text)
     }
 }
 
-/// Whether SQLite would take this as the name of a file. It reads `:memory:` and `file:` as orders,
-/// and a question mark would begin options in most other programs' URLs: none of them is meant.
+/// Whether this is the name of a file to SQLite and to people: `:memory:` and `file:` have another
+/// meaning to SQLite, and a question mark begins options in most URLs.
 fn is_file(path: &str) -> bool {
     !path.contains('?')
         && !path.starts_with([':', ' '])
@@ -66,8 +66,9 @@ impl fmt::Debug for StoreUrl {
     }
 }
 
-/// User, host and database. A password can also stand in the query, and an unescaped `/`, `#` or
-/// `@` in it moves its pieces elsewhere: when an `@` is not where it belongs, nothing is shown.
+/// User, host and database. A password can also be in the query, and an unescaped `/`, `#` or `@` in a
+/// password changes where the URL's parts begin: when an `@` is in an unexpected position, nothing is
+/// shown.
 fn without_password(text: &str) -> String {
     let ats = text.matches('@').count();
     let url = Url::parse(text).ok().filter(|url| ats == usize::from(!url.username().is_empty()));
@@ -80,20 +81,19 @@ fn without_password(text: &str) -> String {
     url.into()
 }
 
-pub(super) fn rule() -> Rule<StoreUrl> {
+pub(super) fn parser() -> ValueParser<StoreUrl> {
     let accepts = "sqlite://FILE (a file: a database in memory would lose every link at exit) or \
                    postgres://USER:PASSWORD@HOST/DATABASE";
-    // A bad value may still be an address with a password in it.
-    Rule::new(ValueForm::Text, accepts, StoreUrl::parse)
-        .hiding(|text| text.contains(['@', '=', '#']))
+    // A rejected value may still contain a password.
+    ValueParser::new(ValueForm::Text, accepts, StoreUrl::parse)
+        .redact_if(|text| text.contains(['@', '=', '#']))
 }
 
-/// PostgreSQL alone.
-pub(super) fn postgres() -> Rule<StoreUrl> {
+pub(super) fn postgres() -> ValueParser<StoreUrl> {
     let parse =
         |text: &str| StoreUrl::parse(text).filter(|url| matches!(url, StoreUrl::Postgres(_)));
-    Rule::new(ValueForm::Text, "postgres://USER:PASSWORD@HOST/DATABASE", parse)
-        .hiding(|text| text.contains(['@', '=', '#']))
+    ValueParser::new(ValueForm::Text, "postgres://USER:PASSWORD@HOST/DATABASE", parse)
+        .redact_if(|text| text.contains(['@', '=', '#']))
 }
 
 #[cfg(test)]

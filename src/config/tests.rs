@@ -25,12 +25,12 @@ fn load_with(
     Config::load(args, env, dir.path())
 }
 
-fn sentence(env: &[(&str, &str)], file: Option<&str>) -> String {
+fn error_of(env: &[(&str, &str)], file: Option<&str>) -> String {
     load(env, file).unwrap_err().to_string()
 }
 
 #[test]
-fn without_anything_given_the_defaults_of_the_contract_hold() {
+fn without_any_source_the_defaults_hold() {
     let config = load(&[], None).unwrap();
     let net = &config.net;
     assert_eq!(net.listen.to_string(), "127.0.0.1:8080");
@@ -40,8 +40,8 @@ fn without_anything_given_the_defaults_of_the_contract_hold() {
     assert_eq!((net.threads, net.limits), (0, true));
     assert!(net.trusted_proxies.is_none());
     assert_eq!((net.max_connections, net.max_connections_per_ip), (10_000, 200));
-    let waits = [net.header_timeout, net.body_timeout, net.idle_timeout, net.drain_timeout];
-    assert_eq!(waits.map(|wait| wait.as_secs()), [5, 10, 60, 10]);
+    let timeouts = [net.header_timeout, net.body_timeout, net.idle_timeout, net.drain_timeout];
+    assert_eq!(timeouts.map(|timeout| timeout.as_secs()), [5, 10, 60, 10]);
     assert_eq!(config.store.url, StoreUrl::Sqlite(PathBuf::from("kurz.db")));
     assert_eq!((config.store.pool_size, config.store.statement_timeout.as_secs()), (10, 5));
     assert_eq!((config.store.pool_idle, config.store.tls), (2, StoreTls::Prefer));
@@ -100,7 +100,7 @@ fn the_command_line_beats_the_environment_which_beats_the_file() {
 }
 
 #[test]
-fn every_type_of_value_can_stand_in_the_file() {
+fn the_file_may_hold_every_type_of_value() {
     let file = r#"
         listen = "[::1]:0"
         admin_listen = "off"
@@ -133,7 +133,7 @@ fn every_type_of_value_can_stand_in_the_file() {
     assert_eq!(config.log.format, LogFormat::Json);
 }
 
-/// A value that each setting refuses; a setting that is missing here fails the test below.
+/// A value that each setting rejects; a setting that is missing here fails the test below.
 const BAD: [(&str, &str); 65] = [
     ("check_bytes", "much"),
     ("listen", "localhost"),
@@ -204,7 +204,7 @@ const BAD: [(&str, &str); 65] = [
 
 #[test]
 fn each_error_names_its_setting_the_value_and_what_is_accepted() {
-    for setting in concerns().into_iter().flat_map(|(_, settings)| settings) {
+    for setting in sections().into_iter().flat_map(|(_, settings)| settings) {
         let (key, accepts) = (setting.key, &setting.accepts);
         let (_, bad) = BAD.iter().find(|(name, _)| *name == key).unwrap_or_else(|| {
             panic!("{key} has no bad value in BAD: add one, so that its bounds are tested")
@@ -213,22 +213,25 @@ fn each_error_names_its_setting_the_value_and_what_is_accepted() {
         let shown = if secret { "[hidden]".to_owned() } else { format!("{bad:?}") };
         let variable = setting.variable();
         assert_eq!(
-            sentence(&[(&variable, bad)], None),
+            error_of(&[(&variable, bad)], None),
             format!("{variable} is {shown}, but it takes {accepts}.")
         );
 
         let line = format!("{key} = {bad:?}\n");
-        let said = sentence(&[], Some(&line));
-        assert!(said.starts_with(&format!("{key} in ")), "{said}");
+        let message = error_of(&[], Some(&line));
+        assert!(message.starts_with(&format!("{key} in ")), "{message}");
         assert!(
-            said.ends_with(&format!("kurz.toml is {shown}, but it takes {accepts}.")),
-            "{said}"
+            message.ends_with(&format!("kurz.toml is {shown}, but it takes {accepts}.")),
+            "{message}"
         );
 
         let mut args = Overrides::default();
         args.set(key, Some(*bad));
-        let said = load_with(&args, &[], None).unwrap_err().to_string();
-        assert!(said.starts_with(&format!("--{} is {shown}", key.replace('_', "-"))), "{said}");
+        let message = load_with(&args, &[], None).unwrap_err().to_string();
+        assert!(
+            message.starts_with(&format!("--{} is {shown}", key.replace('_', "-"))),
+            "{message}"
+        );
     }
 }
 
@@ -246,9 +249,9 @@ fn a_wrong_type_in_the_file_is_refused_even_when_its_text_would_do() {
         ("listen = 2020-01-01", "is a date, but"),
     ];
     for (line, part) in table {
-        let said = sentence(&[], Some(line));
-        assert!(said.contains(part), "{line}: {said}");
-        assert!(!said.contains("12345"), "{said}");
+        let message = error_of(&[], Some(line));
+        assert!(message.contains(part), "{line}: {message}");
+        assert!(!message.contains("12345"), "{message}");
     }
 }
 
@@ -261,18 +264,21 @@ fn an_unknown_name_is_refused_with_the_nearest_one() {
         ("KURZ_", "KURZ_ is not a setting of kurz"),
     ];
     for (name, start) in table {
-        let said = sentence(&[(name, "1")], None);
-        assert!(said.starts_with(start), "{said}");
-        assert!(said.ends_with("docs/CONFIG.md lists them all."), "{said}");
+        let message = error_of(&[(name, "1")], None);
+        assert!(message.starts_with(start), "{message}");
+        assert!(message.ends_with("docs/CONFIG.md lists them all."), "{message}");
     }
-    let said = sentence(&[], Some("pool = 3"));
-    assert!(said.starts_with("pool in ") && said.contains("kurz.toml is not a setting"), "{said}");
-    let said = sentence(&[], Some("[net]\nlisten = \"127.0.0.1:1\""));
-    assert!(said.starts_with("net in "), "keys are flat: {said}");
+    let message = error_of(&[], Some("pool = 3"));
+    assert!(
+        message.starts_with("pool in ") && message.contains("kurz.toml is not a setting"),
+        "{message}"
+    );
+    let message = error_of(&[], Some("[net]\nlisten = \"127.0.0.1:1\""));
+    assert!(message.starts_with("net in "), "keys are flat: {message}");
 }
 
 #[test]
-fn variables_of_the_client_and_of_other_programs_are_passed_over() {
+fn variables_of_the_client_and_of_other_programs_are_ignored() {
     let env = [
         ("KURZ_URL", "http://127.0.0.1:8080"),
         ("KURZ_API_KEY", "kurz_abc"),
@@ -287,14 +293,14 @@ fn a_named_file_must_be_there_and_be_toml() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("other.toml");
     let args = Overrides { file: Some(path.clone()), ..Overrides::default() };
-    let said = load_with(&args, &[], Some("threads = 9")).unwrap_err().to_string();
-    assert!(said.starts_with("Cannot read the configuration file"), "{said}");
-    assert!(said.contains("other.toml"), "{said}");
+    let message = load_with(&args, &[], Some("threads = 9")).unwrap_err().to_string();
+    assert!(message.starts_with("Cannot read the configuration file"), "{message}");
+    assert!(message.contains("other.toml"), "{message}");
 
     std::fs::write(&path, "threads = 2\nlisten = \n").unwrap();
-    let said = load_with(&args, &[], None).unwrap_err().to_string();
-    assert!(said.contains("other.toml is not valid TOML at line 2"), "{said}");
-    assert!(!said.contains('\n'), "one sentence: {said}");
+    let message = load_with(&args, &[], None).unwrap_err().to_string();
+    assert!(message.contains("other.toml is not valid TOML at line 2"), "{message}");
+    assert!(!message.contains('\n'), "one line: {message}");
 
     std::fs::write(&path, "threads = 2\n").unwrap();
     assert_eq!(load_with(&args, &[], Some("threads = 9")).unwrap().net.threads, 2);
@@ -305,7 +311,7 @@ fn a_named_file_must_be_there_and_be_toml() {
 #[test]
 fn a_huge_file_is_refused_instead_of_read() {
     let comments = "# long\n".repeat(200_000);
-    assert!(sentence(&[], Some(&comments)).contains("larger than 1 MiB"));
+    assert!(error_of(&[], Some(&comments)).contains("larger than 1 MiB"));
 }
 
 #[test]
@@ -314,20 +320,20 @@ fn nothing_printed_shows_a_secret() {
     let config = load(&env, None).unwrap();
     assert!(!format!("{config:?}").contains("hunter2"));
     let long = "hunter2".repeat(1000);
-    assert!(!sentence(&[("KURZ_COUNTER_SALT", &long)], None).contains("hunter2"));
+    assert!(!error_of(&[("KURZ_COUNTER_SALT", &long)], None).contains("hunter2"));
     let bad = [("KURZ_STORE", "mysql://me:hunter2@db/kurz")];
-    assert!(!sentence(&bad, None).contains("hunter2"));
+    assert!(!error_of(&bad, None).contains("hunter2"));
     for name in ["KURZ_REDIS", "KURZ_REPLICA"] {
         let url = if name == "KURZ_REDIS" { "redis" } else { "postgres" };
         let good = [(name, &*format!("{url}://me:hunter2@db:1/1"))];
         assert!(!format!("{:?}", load(&good, None).unwrap()).contains("hunter2"));
-        assert!(!sentence(&[(name, "ftp://me:hunter2@db")], None).contains("hunter2"));
+        assert!(!error_of(&[(name, "ftp://me:hunter2@db")], None).contains("hunter2"));
     }
     assert!(load(&[("KURZ_REDIS", "")], None).unwrap().redis.url.is_none());
     let bad = [("KURZ_STORE", "host=db password=hunter2")];
-    assert!(!sentence(&bad, None).contains("hunter2"));
+    assert!(!error_of(&bad, None).contains("hunter2"));
     let bad = [("KURZ_PUBLIC_URL", "https://me:hunter2@kurz.example")];
-    assert!(!sentence(&bad, None).contains("hunter2"));
+    assert!(!error_of(&bad, None).contains("hunter2"));
 }
 
 proptest! {

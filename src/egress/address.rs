@@ -1,18 +1,17 @@
-//! Which addresses are never dialled, and the proof that one is not among them. Pure: it looks
-//! nothing up and knows no names.
+//! The forbidden IP ranges, and a type for addresses outside of them. Pure: no DNS.
 //!
-//! Invariant: what is special to IANA is forbidden, also where the registry calls it reachable, and
-//! an IPv6 address that carries an IPv4 address is forbidden whatever it carries: host translates it,
-//! and to where, cannot be known from here. A NAT64 prefix out of an operator's own space looks like
-//! any other address; whoever runs one keeps it away from kurz by other means.
+//! Invariant: IANA's special-purpose ranges are forbidden, also those that the registry calls globally
+//! reachable. An IPv6 address that embeds an IPv4 address is forbidden whatever it embeds: it is unknown
+//! which gateway translates it, and to where. A NAT64 prefix in an operator's own space cannot be
+//! recognised; an operator who runs one must block it by other means.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 
-/// The IPv4 special-purpose registry, and addresses that mean something inside a cloud only.
+/// The IPv4 special-purpose registry, and addresses with a special meaning inside a cloud.
 const FORBIDDEN_V4: &[([u8; 4], u32)] = &[
     ([0, 0, 0, 0], 8),        // this network
     ([10, 0, 0, 0], 8),       // private
-    ([100, 64, 0, 0], 10),    // shared by carriers; Alibaba's metadata at 100.100.100.200
+    ([100, 64, 0, 0], 10),    // carrier-grade NAT; Alibaba's metadata at 100.100.100.200
     ([127, 0, 0, 0], 8),      // loopback
     ([161, 26, 0, 0], 16),    // IBM Cloud: services seen from inside
     ([166, 8, 0, 0], 14),     // IBM Cloud: services seen from inside
@@ -33,12 +32,12 @@ const FORBIDDEN_V4: &[([u8; 4], u32)] = &[
     ([240, 0, 0, 0], 4),      // reserved, and broadcast
 ];
 
-/// All that is global unicast. Outside of it: loopback, mapped and compatible IPv4, NAT64, discard,
+/// Global unicast. Outside of it: loopback, mapped and compatible IPv4, NAT64, discard,
 /// segment routing, unique local (with the metadata of AWS at `fd00:ec2::254` and of Google at
 /// `fd20:ce::254`), link-local, site-local, multicast.
 const GLOBAL_V6: ([u16; 8], u32) = ([0x2000, 0, 0, 0, 0, 0, 0, 0], 3);
 
-/// What is special inside of it.
+/// Special-purpose ranges within global unicast.
 const FORBIDDEN_V6: &[([u16; 8], u32)] = &[
     ([0x2001, 0, 0, 0, 0, 0, 0, 0], 23), // protocols: Teredo, benchmarks, AMT, AS112, ORCHID, DRIP
     ([0x2001, 0xdb8, 0, 0, 0, 0, 0, 0], 32), // documentation
@@ -48,8 +47,8 @@ const FORBIDDEN_V6: &[([u16; 8], u32)] = &[
     ([0x3fff, 0, 0, 0, 0, 0, 0, 0], 20), // documentation
 ];
 
-/// Whether `address` must never be dialled for somebody else.
-pub fn is_forbidden(address: IpAddr) -> bool {
+/// Whether kurz must never connect to `address` on behalf of a user.
+pub(super) fn is_forbidden(address: IpAddr) -> bool {
     match address {
         IpAddr::V4(address) => {
             FORBIDDEN_V4.iter().any(|&(network, length)| within_v4(address, network, length))
@@ -63,7 +62,7 @@ pub fn is_forbidden(address: IpAddr) -> bool {
     }
 }
 
-/// ISATAP writes an IPv4 address behind `0:5efe` into the lower half of any prefix.
+/// ISATAP embeds an IPv4 address after `0:5efe` in the lower half of any prefix.
 fn is_isatap(address: Ipv6Addr) -> bool {
     matches!(address.segments(), [_, _, _, _, 0 | 0x0200, 0x5efe, _, _])
 }
@@ -78,20 +77,19 @@ fn within_v6(address: Ipv6Addr, network: [u16; 8], length: u32) -> bool {
     differing.leading_zeros() >= length
 }
 
-/// An address and a port that may be dialled.
+/// An address and a port that kurz may connect to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Vetted(SocketAddr);
+pub(crate) struct AllowedAddress(SocketAddr);
 
-impl Vetted {
-    /// Every answer of one lookup, or `None` when any of them is forbidden: a host that mixes good
-    /// and bad addresses means harm.
+impl AllowedAddress {
+    /// All addresses of one lookup, or `None` when any of them is forbidden: a host with both kinds is
+    /// probably an attack.
     pub(super) fn all(addresses: &[IpAddr], port: u16) -> Option<Vec<Self>> {
         let allowed = addresses.iter().all(|&address| !is_forbidden(address));
         allowed.then(|| addresses.iter().map(|&ip| Self(SocketAddr::new(ip, port))).collect())
     }
 
-    /// What to dial.
-    pub const fn socket(self) -> SocketAddr {
+    pub(super) const fn socket(self) -> SocketAddr {
         self.0
     }
 }
@@ -202,8 +200,8 @@ mod tests {
     #[test]
     fn one_forbidden_answer_refuses_them_all() {
         let good = ip("93.184.215.14");
-        assert_eq!(Vetted::all(&[good, ip("10.0.0.1")], 80), None);
-        let sockets = Vetted::all(&[good], 443).unwrap();
+        assert_eq!(AllowedAddress::all(&[good, ip("10.0.0.1")], 80), None);
+        let sockets = AllowedAddress::all(&[good], 443).unwrap();
         assert_eq!(sockets[0].socket(), "93.184.215.14:443".parse().unwrap());
     }
 

@@ -1,9 +1,9 @@
-//! Whether a target still answers: looked up once a hop, vetted, dialled where it was vetted, asked,
-//! and followed by hand. What is told is one word: no status, time or text of a stranger's server
-//! reaches whoever named it.
+//! Whether a target still responds. Each hop is resolved once, its addresses are checked, and the
+//! connection goes to a checked address; redirects are followed here, not by an HTTP client. The result
+//! is one word: no status, timing or text of the server reaches the user who named it.
 //!
-//! Invariant: each hop is judged anew, from its URL to its address, and nothing is attempted for one
-//! that fails. A check ends: after three redirects, after five seconds, whatever the other end does.
+//! Invariant: each hop is checked anew, from its URL to its address, and a hop that fails is not
+//! contacted. A check ends after three redirects or five seconds, whatever the server does.
 
 use std::fmt;
 use std::io;
@@ -17,40 +17,39 @@ use rustls::RootCertStore;
 use tokio::time::{Instant, timeout_at};
 use tokio_rustls::TlsConnector;
 
-use super::address::Vetted;
-use super::ask::{RequestFailure, ResponseHead, ask};
+use super::address::AllowedAddress;
+use super::concurrency::{ConcurrencyLimit, HostKey, HostPermit};
 use super::destination::{Destination, HostKind, UrlRefusal};
-use super::net::{Internet, Lookup, Net};
-use super::pacing::{HostKey, HostPermit, Pacing};
+use super::request::{self, RequestFailure, ResponseHead};
 use super::tls;
+use super::transport::{Lookup, SystemTransport, Transport};
 
 const MAX_REDIRECTS: usize = 3;
 
-/// All a check may take, once it is its turn.
+/// For a whole check, after it was admitted.
 const MAX_TIME: Duration = Duration::from_secs(5);
 
-/// All that one address, and then HEAD, may take of that: some answer only the next, or only GET.
+/// For connecting to one address, and for HEAD, so that there is time left to try the next address, and
+/// GET.
 const MAX_STEP_TIME: Duration = Duration::from_secs(2);
 
-/// Addresses of a host that are tried, of those that were all vetted.
-const MAX_TRIES: usize = 3;
+/// Addresses of a host that are tried.
+const MAX_ADDRESSES: usize = 3;
 
-/// How a target is.
+/// The result of a check.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Health {
-    /// It answers.
+pub(crate) enum Health {
     Ok,
-    /// It does not, or leads nowhere.
+    /// No valid response, an error status, or too many redirects.
     Broken,
-    /// It leads where kurz does not go.
+    /// The URL, or one that it redirects to, is not allowed.
     Blocked,
-    /// It could not be told: no resolver, no network, or a server that tells only others.
+    /// No resolver, no network, or a server that requires authorization or limits rates.
     Unknown,
 }
 
 impl Health {
-    /// The word for it.
-    pub const fn as_str(self) -> &'static str {
+    pub(crate) const fn as_str(self) -> &'static str {
         match self {
             Self::Ok => "ok",
             Self::Broken => "broken",
@@ -69,19 +68,19 @@ impl fmt::Display for Health {
 impl From<UrlRefusal> for Health {
     fn from(refusal: UrlRefusal) -> Self {
         match refusal {
-            UrlRefusal::Unreadable => Self::Broken,
-            UrlRefusal::OutOfBounds => Self::Blocked,
+            UrlRefusal::Invalid => Self::Broken,
+            UrlRefusal::NotAllowed => Self::Blocked,
         }
     }
 }
 
-/// Checks targets; all clones share their turns.
-pub struct Checker<N>(Arc<Shared<N>>);
+/// Checks targets; clones share the limit of concurrent checks.
+pub(crate) struct Checker<N>(Arc<CheckerInner<N>>);
 
-struct Shared<N> {
-    net: N,
+struct CheckerInner<N> {
+    transport: N,
     tls: TlsConnector,
-    pacing: Pacing,
+    limit: ConcurrencyLimit,
 }
 
 impl<N> Clone for Checker<N> {
@@ -92,152 +91,171 @@ impl<N> Clone for Checker<N> {
 
 impl<N> fmt::Debug for Checker<N> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Checker").field("pacing", &self.0.pacing).finish_non_exhaustive()
+        f.debug_struct("Checker").field("limit", &self.0.limit).finish_non_exhaustive()
     }
 }
 
-impl Checker<Internet> {
-    /// A checker of what is out there, for at most `at_once` targets at a time.
-    pub fn of_the_internet(at_once: NonZeroUsize) -> Self {
-        Self::new(Internet::default(), at_once)
+impl Checker<SystemTransport> {
+    /// Runs at most `max_checks` checks at a time.
+    pub(crate) fn with_system_transport(max_checks: NonZeroUsize) -> Self {
+        Self::new(SystemTransport::default(), max_checks)
     }
 }
 
-impl<N: Net> Checker<N> {
-    /// A checker that goes out by `net` and believes whom browsers believe.
-    pub fn new(net: N, at_once: NonZeroUsize) -> Self {
-        Self::with_roots(net, at_once, tls::public_roots())
+impl<N: Transport> Checker<N> {
+    pub(super) fn new(transport: N, max_checks: NonZeroUsize) -> Self {
+        Self::with_roots(transport, max_checks, tls::public_roots())
     }
 
-    /// A checker that goes out by `net` and believes `roots`.
-    pub fn with_roots(net: N, at_once: NonZeroUsize, roots: RootCertStore) -> Self {
-        let (tls, pacing) = (tls::connector(roots), Pacing::new(at_once));
-        Self(Arc::new(Shared { net, tls, pacing }))
+    pub(super) fn with_roots(transport: N, max_checks: NonZeroUsize, roots: RootCertStore) -> Self {
+        let (tls, limit) = (tls::connector(roots), ConcurrencyLimit::new(max_checks));
+        Self(Arc::new(CheckerInner { transport, tls, limit }))
     }
 
-    /// Check a target. This waits for its turn, and from then on takes five seconds at most. It can
-    /// be dropped at any time.
-    pub async fn check(&self, url: &str) -> Health {
-        self.0.travel(url).await.unwrap_or_else(|end| end)
+    /// Check a target. This waits until the limit admits it, and then takes five seconds at most. The
+    /// future can be dropped at any time.
+    pub(crate) async fn check(&self, url: &str) -> Health {
+        self.0.check(url).await.unwrap_or_else(|health| health)
     }
 }
 
-/// What goes on, or else how the check ends.
+/// `Err` ends the check with this result.
 type CheckStep<T> = Result<T, Health>;
 
-impl<N: Net> Shared<N> {
-    async fn travel(&self, url: &str) -> CheckStep<Health> {
-        let mut destination = Destination::read(url)?;
-        let (_visit, mut turn) = self.pacing.begin(HostKey::of(destination.host())).await;
+impl<N: Transport> CheckerInner<N> {
+    async fn check(&self, url: &str) -> CheckStep<Health> {
+        let mut destination = Destination::parse(url)?;
+        let (_check, mut host) = self.limit.acquire(HostKey::of(destination.host())).await;
         let deadline = Instant::now() + MAX_TIME;
         for _ in 0..MAX_REDIRECTS {
-            let head = self.visit(&destination, deadline).await?;
-            let Some(location) = head.redirect() else { return Ok(judge(head.status)) };
+            let head = self.request(&destination, deadline).await?;
+            let Some(location) = head.redirect() else { return Ok(health_of(head.status)) };
             destination = destination.follow(location)?;
-            drop(turn);
-            turn = self.turn(HostKey::of(destination.host()), deadline).await?;
+            drop(host);
+            host = self.acquire_host(HostKey::of(destination.host()), deadline).await?;
         }
-        let head = self.visit(&destination, deadline).await?;
-        Ok(if head.redirect().is_some() { Health::Broken } else { judge(head.status) })
+        let head = self.request(&destination, deadline).await?;
+        Ok(if head.redirect().is_some() { Health::Broken } else { health_of(head.status) })
     }
 
-    /// Ask at one destination: HEAD, and GET where HEAD does not settle it.
-    async fn visit(&self, destination: &Destination, deadline: Instant) -> CheckStep<ResponseHead> {
-        let mut end = Health::Unknown;
-        for address in self.vet(destination, deadline).await?.into_iter().take(MAX_TRIES) {
-            // A name has its turn already; the address behind it may have other names.
-            let _turn = match destination.host() {
+    /// Request one destination with HEAD, and with GET where HEAD gives no success and no redirect.
+    async fn request(
+        &self,
+        destination: &Destination,
+        deadline: Instant,
+    ) -> CheckStep<ResponseHead> {
+        let mut health = Health::Unknown;
+        let addresses = self.resolve(destination, deadline).await?;
+        for address in addresses.into_iter().take(MAX_ADDRESSES) {
+            // The name is locked already; its address may also have other names.
+            let _address = match destination.host() {
                 HostKind::Name(_) => {
-                    Some(self.turn(HostKey::at(address.socket().ip()), deadline).await?)
+                    Some(self.acquire_host(HostKey::at(address.socket().ip()), deadline).await?)
                 }
                 HostKind::Address(_) => None,
             };
-            let stream = match self.dial(address, deadline).await? {
-                Reached::Yes(stream) => stream,
-                Reached::No => {
-                    end = Health::Broken;
+            let stream = match self.connect(address, deadline).await? {
+                ConnectOutcome::Connected(stream) => stream,
+                ConnectOutcome::Failed => {
+                    health = Health::Broken;
                     continue;
                 }
-                Reached::CannotTell => continue,
+                ConnectOutcome::LocalError => continue,
             };
-            let soon = deadline.min(Instant::now() + MAX_STEP_TIME);
-            match timeout_at(soon, ask(stream, &self.tls, destination, Method::HEAD)).await {
+            let step_deadline = deadline.min(Instant::now() + MAX_STEP_TIME);
+            let head = request::send(stream, &self.tls, destination, Method::HEAD);
+            match timeout_at(step_deadline, head).await {
                 Ok(Ok(head)) if head.status.is_success() || head.redirect().is_some() => {
                     return Ok(head);
                 }
-                Ok(Err(RequestFailure::Untrusted)) => return Err(Health::Broken),
+                Ok(Err(RequestFailure::TlsFailed)) => return Err(Health::Broken),
                 _ => {}
             }
-            // Where it was vetted: a second lookup could say anything.
-            let Reached::Yes(stream) = self.dial(address, deadline).await? else {
+            // The same address: a second lookup could return a forbidden one.
+            let ConnectOutcome::Connected(stream) = self.connect(address, deadline).await? else {
                 return Err(Health::Broken);
             };
-            let head = timeout_at(deadline, ask(stream, &self.tls, destination, Method::GET)).await;
-            return head.ok().and_then(Result::ok).ok_or(Health::Broken);
+            let head = request::send(stream, &self.tls, destination, Method::GET);
+            return timeout_at(deadline, head)
+                .await
+                .ok()
+                .and_then(Result::ok)
+                .ok_or(Health::Broken);
         }
-        Err(end)
+        Err(health)
     }
 
-    /// The addresses of a destination, if every one of them may be dialled.
-    async fn vet(&self, destination: &Destination, deadline: Instant) -> CheckStep<Vec<Vetted>> {
+    /// The addresses of a destination, if all of them are allowed.
+    async fn resolve(
+        &self,
+        destination: &Destination,
+        deadline: Instant,
+    ) -> CheckStep<Vec<AllowedAddress>> {
         let addresses: Vec<IpAddr> = match destination.host() {
             HostKind::Address(address) => vec![*address],
-            HostKind::Name(name) => match timeout_at(deadline, self.net.resolve(name)).await {
-                Ok(Lookup::Found(addresses)) => addresses,
-                Ok(Lookup::NoSuchHost) => return Err(Health::Broken),
-                Ok(Lookup::Unavailable) | Err(_) => return Err(Health::Unknown),
-            },
+            HostKind::Name(name) => {
+                match timeout_at(deadline, self.transport.resolve(name)).await {
+                    Ok(Lookup::Found(addresses)) => addresses,
+                    Ok(Lookup::NoSuchHost) => return Err(Health::Broken),
+                    Ok(Lookup::Unavailable) | Err(_) => return Err(Health::Unknown),
+                }
+            }
         };
         if addresses.is_empty() {
             return Err(Health::Broken);
         }
-        Vetted::all(&addresses, destination.port()).ok_or(Health::Blocked)
+        AllowedAddress::all(&addresses, destination.port()).ok_or(Health::Blocked)
     }
 
-    async fn dial(&self, address: Vetted, deadline: Instant) -> CheckStep<Reached<N::Stream>> {
-        let soon = deadline.min(Instant::now() + MAX_STEP_TIME);
-        let dialled = match timeout_at(soon, self.net.connect(address)).await {
-            Ok(Ok(dialled)) => dialled,
-            Ok(Err(error)) if is_of_this_side(&error) => return Ok(Reached::CannotTell),
-            Ok(Err(_)) | Err(_) => return Ok(Reached::No),
+    async fn connect(
+        &self,
+        address: AllowedAddress,
+        deadline: Instant,
+    ) -> CheckStep<ConnectOutcome<N::Stream>> {
+        let step_deadline = deadline.min(Instant::now() + MAX_STEP_TIME);
+        let connection = match timeout_at(step_deadline, self.transport.connect(address)).await {
+            Ok(Ok(connection)) => connection,
+            Ok(Err(error)) if is_local_error(&error) => return Ok(ConnectOutcome::LocalError),
+            Ok(Err(_)) | Err(_) => return Ok(ConnectOutcome::Failed),
         };
-        let asked = address.socket();
-        if (dialled.peer.ip(), dialled.peer.port()) != (asked.ip(), asked.port()) {
+        let expected = address.socket();
+        let peer = connection.peer;
+        if (peer.ip(), peer.port()) != (expected.ip(), expected.port()) {
             return Err(Health::Blocked);
         }
-        Ok(Reached::Yes(dialled.stream))
+        Ok(ConnectOutcome::Connected(connection.stream))
     }
 
-    /// A turn within the time of a check. Whoever does not get one while there is time left to use it
-    /// has seen nothing: it is not the target that was slow.
-    async fn turn(&self, key: HostKey, deadline: Instant) -> CheckStep<HostPermit<'_>> {
-        let last_call = deadline - MAX_STEP_TIME;
-        timeout_at(last_call, self.pacing.turn(key)).await.map_err(|_| Health::Unknown)
+    /// Wait for a host while enough time is left for a request. A timeout here says nothing about the
+    /// target, so the result is `Unknown`.
+    async fn acquire_host(&self, key: HostKey, deadline: Instant) -> CheckStep<HostPermit<'_>> {
+        let latest = deadline - MAX_STEP_TIME;
+        timeout_at(latest, self.limit.acquire_host(key)).await.map_err(|_| Health::Unknown)
     }
 }
 
-enum Reached<S> {
-    Yes(S),
-    No,
-    CannotTell,
+enum ConnectOutcome<S> {
+    Connected(S),
+    Failed,
+    LocalError,
 }
 
-/// Whether a connection failed before it left this machine: no route for its kind of address, no
-/// descriptor, a rule of the firewall. That says nothing about the target.
-fn is_of_this_side(error: &io::Error) -> bool {
+/// Whether a connection failed on this machine: no route for its address family, no file descriptor, a
+/// firewall rule. That says nothing about the target.
+fn is_local_error(error: &io::Error) -> bool {
     use io::ErrorKind as Kind;
-    let other_side = [
+    let remote_errors = [
         Kind::ConnectionRefused,
         Kind::ConnectionReset,
         Kind::ConnectionAborted,
         Kind::HostUnreachable,
         Kind::TimedOut,
     ];
-    !other_side.contains(&error.kind())
+    !remote_errors.contains(&error.kind())
 }
 
-/// What the last answer means. A page that shows itself to some only is not known to be broken.
-fn judge(status: StatusCode) -> Health {
+/// A page that is only served to some (authorization, rate limit, region) is not known to be broken.
+fn health_of(status: StatusCode) -> Health {
     match status.as_u16() {
         200..=299 => Health::Ok,
         401 | 403 | 429 | 451 => Health::Unknown,

@@ -1,9 +1,9 @@
-//! What of a URL may be visited, decided from its text alone. It looks nothing up: a name is judged
-//! by its addresses, later. The text is read the way browsers read it, so that no spelling of an
-//! address means one thing here and another elsewhere.
+//! Which URLs may be requested, decided from their text; the addresses of a name are checked after the
+//! lookup. Parsing follows the WHATWG URL standard like browsers do, so that no spelling of an address
+//! is understood differently elsewhere.
 //!
 //! Invariant: a [`Destination`] is http or https, on port 80 or 443, without credentials, and its host is
-//! an address or a name that belongs to everybody's name space.
+//! an address or a public DNS name.
 
 use std::net::IpAddr;
 
@@ -13,29 +13,27 @@ use url::{Host, Position, Url};
 /// Longer than any target, and than any redirect worth following.
 const MAX_URL_BYTES: usize = 8 * 1024;
 
-/// Names that only mean something on this machine, in this house or on another network. Looking
-/// them up would tell a stranger which of them exist.
-const NEAR: &[&str] = &["localhost", "local", "internal", "intranet", "home.arpa", "onion", "alt"];
+/// Suffixes that are not in the public DNS: this machine, the local network, other networks. A lookup
+/// would reveal which of these names exist.
+const NON_PUBLIC_SUFFIXES: &[&str] =
+    &["localhost", "local", "internal", "intranet", "home.arpa", "onion", "alt"];
 
-/// Why a URL is not visited.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum UrlRefusal {
-    /// Nobody can follow it.
-    Unreadable,
-    /// kurz does not go there.
-    OutOfBounds,
+    /// Not a URL that any client could request.
+    Invalid,
+    /// Scheme, port, credentials or host are not allowed.
+    NotAllowed,
 }
 
-/// Who answers at a destination.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum HostKind {
-    /// To be looked up: lower case, without a dot at its end.
+    /// Lower case, without a trailing dot.
     Name(String),
-    /// To be vetted as it is.
     Address(IpAddr),
 }
 
-/// A URL that may be visited.
+/// A URL that may be requested.
 #[derive(Clone, Debug)]
 pub(super) struct Destination {
     url: Url,
@@ -45,39 +43,38 @@ pub(super) struct Destination {
 }
 
 impl Destination {
-    /// Read a whole URL.
-    pub(super) fn read(text: &str) -> Result<Self, UrlRefusal> {
+    pub(super) fn parse(text: &str) -> Result<Self, UrlRefusal> {
         if text.len() > MAX_URL_BYTES {
-            return Err(UrlRefusal::Unreadable);
+            return Err(UrlRefusal::Invalid);
         }
-        Self::judge(Url::parse(text).map_err(|_| UrlRefusal::Unreadable)?)
+        Self::validate(Url::parse(text).map_err(|_| UrlRefusal::Invalid)?)
     }
 
-    /// Read a `Location` that was given here.
+    /// Resolve a `Location` header of this destination's response.
     pub(super) fn follow(&self, location: &[u8]) -> Result<Self, UrlRefusal> {
-        let text = str::from_utf8(location).map_err(|_| UrlRefusal::Unreadable)?;
+        let text = str::from_utf8(location).map_err(|_| UrlRefusal::Invalid)?;
         if text.len() > MAX_URL_BYTES {
-            return Err(UrlRefusal::Unreadable);
+            return Err(UrlRefusal::Invalid);
         }
-        Self::judge(self.url.join(text).map_err(|_| UrlRefusal::Unreadable)?)
+        Self::validate(self.url.join(text).map_err(|_| UrlRefusal::Invalid)?)
     }
 
-    fn judge(url: Url) -> Result<Self, UrlRefusal> {
+    fn validate(url: Url) -> Result<Self, UrlRefusal> {
         let ("http" | "https", Some(port @ (80 | 443))) =
             (url.scheme(), url.port_or_known_default())
         else {
-            return Err(UrlRefusal::OutOfBounds);
+            return Err(UrlRefusal::NotAllowed);
         };
         if !url.username().is_empty() || url.password().is_some() {
-            return Err(UrlRefusal::OutOfBounds);
+            return Err(UrlRefusal::NotAllowed);
         }
-        let host = match url.host().ok_or(UrlRefusal::Unreadable)? {
+        let host = match url.host().ok_or(UrlRefusal::Invalid)? {
             Host::Ipv4(address) => HostKind::Address(address.into()),
             Host::Ipv6(address) => HostKind::Address(address.into()),
-            Host::Domain(name) => HostKind::Name(judge_name(name)?),
+            Host::Domain(name) => HostKind::Name(validate_name(name)?),
         };
         let resource = url[Position::BeforePath..Position::AfterQuery].parse();
-        let resource = resource.map_err(|_| UrlRefusal::Unreadable)?;
+        let resource = resource.map_err(|_| UrlRefusal::Invalid)?;
         Ok(Self { url, host, port, resource })
     }
 
@@ -93,27 +90,29 @@ impl Destination {
         self.port
     }
 
-    /// The request's `Host`: as the URL writes it, with the port where it is not the scheme's own.
+    /// The `Host` header: as in the URL, without the scheme's default port.
     pub(super) fn authority(&self) -> &str {
         &self.url[Position::BeforeHost..Position::AfterPort]
     }
 
-    /// What is asked for.
     pub(super) fn resource(&self) -> PathAndQuery {
         self.resource.clone()
     }
 }
 
-fn judge_name(name: &str) -> Result<String, UrlRefusal> {
+fn validate_name(name: &str) -> Result<String, UrlRefusal> {
     let name = name.strip_suffix('.').unwrap_or(name);
     let too_long = name.len() > 253 || name.split('.').any(|label| label.len() > 63);
     if too_long || name.split('.').any(str::is_empty) {
-        return Err(UrlRefusal::Unreadable);
+        return Err(UrlRefusal::Invalid);
     }
-    let ends_in = |near: &&str| name.strip_suffix(*near).is_some_and(|rest| rest.ends_with('.'));
-    // A name without a dot is a neighbour's, or a top-level domain, which holds no pages.
-    if !name.contains('.') || NEAR.iter().any(ends_in) || NEAR.contains(&name) {
-        return Err(UrlRefusal::OutOfBounds);
+    let has_suffix =
+        |suffix: &&str| name.strip_suffix(*suffix).is_some_and(|rest| rest.ends_with('.'));
+    // A name without a dot is a local host, or a top-level domain, which serves no pages.
+    let is_public =
+        !NON_PUBLIC_SUFFIXES.iter().any(has_suffix) && !NON_PUBLIC_SUFFIXES.contains(&name);
+    if !name.contains('.') || !is_public {
+        return Err(UrlRefusal::NotAllowed);
     }
     Ok(name.to_owned())
 }
@@ -125,14 +124,14 @@ mod tests {
     use super::*;
 
     fn host(text: &str) -> Result<HostKind, UrlRefusal> {
-        Destination::read(text).map(|destination| destination.host)
+        Destination::parse(text).map(|destination| destination.host)
     }
 
     #[test]
-    fn what_may_be_visited_is_read_as_browsers_read_it() {
+    fn urls_are_parsed_as_browsers_parse_them() {
         let name = |name: &str| Ok(HostKind::Name(name.to_owned()));
         let address = |text: &str| Ok(HostKind::Address(text.parse().unwrap()));
-        let out = Err(UrlRefusal::OutOfBounds);
+        let out = Err(UrlRefusal::NotAllowed);
         let cases = [
             ("http://example.com/", name("example.com")),
             ("HTTPS://EXAMPLE.com.:443/", name("example.com")),
@@ -156,50 +155,51 @@ mod tests {
             ("http://metadata.google.internal/", out.clone()),
             ("http://printer.local/", out.clone()),
             ("http://intranet/", out),
-            ("http://example.com:65536/", Err(UrlRefusal::Unreadable)),
-            ("http://a..example/", Err(UrlRefusal::Unreadable)),
-            ("http://127.0.0.1.5/", Err(UrlRefusal::Unreadable)),
-            ("example.com", Err(UrlRefusal::Unreadable)),
-            ("http://[::1/", Err(UrlRefusal::Unreadable)),
+            ("http://example.com:65536/", Err(UrlRefusal::Invalid)),
+            ("http://a..example/", Err(UrlRefusal::Invalid)),
+            ("http://127.0.0.1.5/", Err(UrlRefusal::Invalid)),
+            ("example.com", Err(UrlRefusal::Invalid)),
+            ("http://[::1/", Err(UrlRefusal::Invalid)),
         ];
         for (text, expected) in cases {
             assert_eq!(host(text), expected, "{text}");
         }
         let long = format!("http://example.com/{}", "a".repeat(MAX_URL_BYTES));
-        assert_eq!(host(&long), Err(UrlRefusal::Unreadable));
+        assert_eq!(host(&long), Err(UrlRefusal::Invalid));
     }
 
     #[test]
-    fn a_location_is_relative_to_where_it_was_given() {
-        let here = Destination::read("https://example.com/a/b?c").unwrap();
-        let there =
-            |location: &[u8]| here.follow(location).map(|destination| destination.url.to_string());
-        assert_eq!(there(b"d").unwrap(), "https://example.com/a/d");
-        assert_eq!(there(b"//other.example/").unwrap(), "https://other.example/");
-        assert_eq!(there(b"http://example.com/").unwrap(), "http://example.com/");
-        assert_eq!(there(b"//127.0.0.1:6379/"), Err(UrlRefusal::OutOfBounds));
-        assert_eq!(there(b"data:text/html,x"), Err(UrlRefusal::OutOfBounds));
-        assert_eq!(there(b"/\xff"), Err(UrlRefusal::Unreadable));
+    fn a_location_is_resolved_against_the_current_url() {
+        let current = Destination::parse("https://example.com/a/b?c").unwrap();
+        let resolved = |location: &[u8]| {
+            current.follow(location).map(|destination| destination.url.to_string())
+        };
+        assert_eq!(resolved(b"d").unwrap(), "https://example.com/a/d");
+        assert_eq!(resolved(b"//other.example/").unwrap(), "https://other.example/");
+        assert_eq!(resolved(b"http://example.com/").unwrap(), "http://example.com/");
+        assert_eq!(resolved(b"//127.0.0.1:6379/"), Err(UrlRefusal::NotAllowed));
+        assert_eq!(resolved(b"data:text/html,x"), Err(UrlRefusal::NotAllowed));
+        assert_eq!(resolved(b"/\xff"), Err(UrlRefusal::Invalid));
     }
 
     #[test]
     fn the_request_names_the_host_as_the_url_does() {
-        let destination = Destination::read("http://Example.com:443/a?b=c#d").unwrap();
+        let destination = Destination::parse("http://Example.com:443/a?b=c#d").unwrap();
         assert_eq!(destination.authority(), "example.com:443");
         assert_eq!(destination.resource(), "/a?b=c");
         assert_eq!(
-            Destination::read("https://example.com:443").unwrap().authority(),
+            Destination::parse("https://example.com:443").unwrap().authority(),
             "example.com"
         );
-        assert_eq!(Destination::read("http://[2A00::1]/").unwrap().authority(), "[2a00::1]");
+        assert_eq!(Destination::parse("http://[2A00::1]/").unwrap().authority(), "[2a00::1]");
     }
 
     proptest! {
         #[test]
-        fn every_path_and_query_can_be_asked_for(tail in "[ -~é]{0,40}") {
+        fn every_path_and_query_can_be_requested(tail in "[ -~é]{0,40}") {
             let text = format!("http://example.com/{tail}");
             prop_assume!(Url::parse(&text).is_ok());
-            prop_assert!(Destination::read(&text).is_ok(), "{text}");
+            prop_assert!(Destination::parse(&text).is_ok(), "{text}");
         }
     }
 }

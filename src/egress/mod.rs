@@ -1,26 +1,25 @@
-//! The only door to places that users name: whether a target still answers. It decides neither when
-//! to look nor what becomes of the result, and it knows nothing of links.
+//! The only module that connects to addresses that users name: it checks whether a target still
+//! responds. It does not decide when to check, and knows nothing of links.
 //!
-//! Invariant: no connection is ever attempted to an address that was not vetted, and the address
-//! that was vetted is the one that is dialled. Each file keeps one part of that promise:
+//! Invariant: no connection is attempted to an address that was not checked against the forbidden
+//! ranges, and the checked address is the one that is connected to (no second DNS lookup):
 //!
-//! - [`address`]: which addresses are nobody's business. [`Vetted`] has no other maker.
-//! - `destination`: what of a URL may be visited: http and https, ports 80 and 443, no credentials.
-//! - [`net`]: looking up and dialling, as a trait; it takes a [`Vetted`] address, nothing else.
-//! - `tls`: host is believed. `ask`: one request, and no more of the answer than its head.
-//! - `pacing`: one visit to a host at a time, and few in all.
-//! - [`check`]: all of it together, at most three redirects far and five seconds long.
+//! - `address`: the forbidden ranges. Only this module can construct an `AllowedAddress`.
+//! - `destination`: which URLs are allowed: http and https, ports 80 and 443, no credentials.
+//! - `transport`: DNS lookup and TCP, as a trait; `connect` takes an `AllowedAddress`.
+//! - `tls`: the trusted roots. `request`: one request, and only the head of its response.
+//! - `concurrency`: one check per host at a time, and a limit on all of them.
+//! - `check`: puts it together, with at most three redirects and five seconds.
 
-pub mod address;
-mod ask;
-pub mod check;
-pub mod net;
-mod pacing;
+mod address;
+mod check;
+mod concurrency;
 mod destination;
+mod request;
 #[cfg(test)]
 mod tests;
 mod tls;
+mod transport;
 
-pub use address::Vetted;
-pub use check::{Checker, Health};
-pub use net::{Dialled, Internet, Lookup, Net};
+pub(crate) use check::Checker;
+pub(crate) use transport::Transport;

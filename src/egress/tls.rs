@@ -1,8 +1,8 @@
-//! Who is believed to be the host that a URL names: the roots that browsers trust, compiled in, so
-//! that a verdict does not depend on the machine. Not the platform's verifier: on some platforms it
-//! fetches what a certificate names, which would be a second way out.
+//! TLS for checks, with Mozilla's root certificates compiled in, so that a result does not depend on the
+//! machine. Not the platform's verifier: on some platforms it fetches URLs from certificates, which would
+//! be requests outside of this module's control.
 //!
-//! Invariant: one visit leaves nothing behind that the next one could be known by.
+//! Invariant: sessions are not resumed, so that a server cannot link one check to another.
 
 use std::sync::Arc;
 
@@ -14,14 +14,12 @@ use tokio_rustls::TlsConnector;
 
 use super::destination::{Destination, HostKind};
 
-/// The roots of Mozilla's program.
 pub(super) fn public_roots() -> RootCertStore {
     RootCertStore { roots: webpki_roots::TLS_SERVER_ROOTS.to_vec() }
 }
 
-/// A client that believes `roots`.
 pub(super) fn connector(roots: RootCertStore) -> TlsConnector {
-    // Named here, not installed for the process: a check works whoever starts it.
+    // Passed here, so that it does not depend on a default provider of the process.
     let provider = Arc::new(aws_lc_rs::default_provider());
     let mut config = ClientConfig::builder_with_provider(provider)
         .with_safe_default_protocol_versions()
@@ -33,7 +31,7 @@ pub(super) fn connector(roots: RootCertStore) -> TlsConnector {
     TlsConnector::from(Arc::new(config))
 }
 
-/// Whom the certificate must name; `None` for a name that no certificate can hold.
+/// The name that the certificate must have; `None` for a name that no certificate can have.
 pub(super) fn server_name(destination: &Destination) -> Option<ServerName<'static>> {
     match destination.host() {
         HostKind::Name(name) => ServerName::try_from(name.clone()).ok(),

@@ -1,4 +1,4 @@
-//! When links are cleaned up: some time after the start, then again and again.
+//! Cleans up expired and deleted links: a delay after the start, then at an interval.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -8,12 +8,12 @@ use tokio_util::sync::CancellationToken;
 
 use crate::app::{App, CleanupTimes};
 
-/// When it is tried; the lock decides which instance does it.
+/// When each instance tries; the lock decides which one does it.
 #[derive(Clone, Copy, Debug)]
 pub struct Schedule {
-    /// How long after the start.
+    /// Between the start and the first cleanup.
     pub delay: Duration,
-    /// How often from then on.
+    /// Between cleanups.
     pub every: Duration,
 }
 
@@ -37,14 +37,14 @@ pub async fn run(app: Arc<App>, schedule: Schedule, times: CleanupTimes, stop: C
                 end
             }
             Err(error) => {
-                // Said once for each outage: what was not done is done the next time.
+                // Logged once per outage: the next run does what is left.
                 if !failing {
-                    tracing::warn!(%error, "links cannot be cleaned up yet");
+                    tracing::warn!(%error, "cleanup failed; it is retried at the next interval");
                 }
                 failing = true;
                 "failed"
             }
         };
-        metrics::counter!("kurz_cleanup_runs_total", "end" => end).increment(1);
+        metrics::counter!("kurz_cleanup_runs_total", "outcome" => end).increment(1);
     }
 }

@@ -1,4 +1,4 @@
-//! Writing redirects down, four times a second: a killed process forgets at most the last second.
+//! Writes clicks to the store, four times a second: a killed process loses at most the last second.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -8,28 +8,28 @@ use tokio_util::sync::CancellationToken;
 
 use crate::app::{App, FLUSH_EVERY};
 
-/// How long a process that shares the store is silent before its log is settled by another. While it
-/// has anything in the log, it writes several times a second.
+/// After how long without a write another instance's click log is applied by this one. An instance with
+/// clicks in its log writes several times a second.
 pub const SILENT: Duration = Duration::from_secs(10);
 
-/// Flush until `stop`. What gathers after that is for the last flush, once nobody redirects.
+/// Flush until `stop`. Later clicks are written by the last flush, after the last redirect.
 pub async fn run(app: Arc<App>, stop: CancellationToken) {
     let mut ticks = interval(FLUSH_EVERY);
     ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
     let mut failing = false;
-    let mut looked = Instant::now();
+    let mut last_settled = Instant::now();
     while stop.run_until_cancelled(ticks.tick()).await.is_some() {
         let mut flushed = app.flush().await;
-        if flushed.is_ok() && looked.elapsed() >= SILENT {
-            looked = Instant::now();
+        if flushed.is_ok() && last_settled.elapsed() >= SILENT {
+            last_settled = Instant::now();
             flushed = app.settle_left(SILENT, false).await;
         }
         match flushed {
             Ok(()) => failing = false,
-            // Said once for each outage: nothing is lost, it is tried again.
+            // Logged once per outage: nothing is lost, the next flush retries.
             Err(error) if !failing => {
                 failing = true;
-                tracing::warn!(%error, "redirect counts cannot be written yet");
+                tracing::warn!(%error, "clicks could not be written; the next flush retries");
             }
             Err(_) => {}
         }
@@ -42,7 +42,7 @@ pub async fn run(app: Arc<App>, stop: CancellationToken) {
         {
             metrics::gauge!("kurz_cache_links").set(links as f64);
             metrics::gauge!("kurz_cache_bytes").set(bytes as f64);
-            metrics::gauge!("kurz_unwritten_links").set(app.unwritten().await as f64);
+            metrics::gauge!("kurz_clicks_pending_links").set(app.unwritten().await as f64);
         }
     }
 }

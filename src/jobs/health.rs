@@ -1,4 +1,4 @@
-//! When targets are checked: those that are due, every minute.
+//! Checks the targets that are due, every minute.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -8,7 +8,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::app::{App, Probe};
 
-/// How often links that are due are looked for; the lock decides which instance does it.
+/// How often each instance looks for due links; the lock decides which one checks them.
 const EVERY: Duration = Duration::from_mins(1);
 
 /// Check targets until `stop`.
@@ -24,10 +24,10 @@ pub async fn run(app: Arc<App>, probe: impl Probe, stop: CancellationToken) {
                     tracing::info!(checked, "targets were checked");
                 }
             }
-            // Said once for each outage: what was not done is done the next time.
+            // Logged once per outage: the next run does what is left.
             Err(error) if !failing => {
                 failing = true;
-                tracing::warn!(%error, "targets cannot be checked yet");
+                tracing::warn!(%error, "checking targets failed; it is retried in a minute");
             }
             Err(_) => {}
         }

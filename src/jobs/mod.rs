@@ -1,7 +1,7 @@
-//! Work that goes on beside the requests. A job decides when; what is done then is `app`'s.
+//! Background jobs. A job decides when something is done; `app` does it.
 
 pub mod cleanup;
 pub mod flush;
 pub mod health;
-pub mod presence;
-pub mod tend;
+pub mod heartbeat;
+pub mod idle_connections;

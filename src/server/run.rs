@@ -129,17 +129,17 @@ impl RunningServer {
             tasks.spawn(file.follow(Arc::clone(&app), stop.clone()));
         }
         tasks.spawn(jobs::flush::run(Arc::clone(&app), stop.clone()));
-        tasks.spawn(jobs::tend::run(Arc::clone(&app), stop.clone()));
+        tasks.spawn(jobs::idle_connections::run(Arc::clone(&app), stop.clone()));
         join(&app, &peers, quota.as_ref(), &tasks, &stop);
         spawn_cleanup(&config.retention, &app, &tasks, &stop);
         if config.retention.health_checks {
-            let checker = Checker::of_the_internet(CHECKS_AT_ONCE);
+            let checker = Checker::with_system_transport(CHECKS_AT_ONCE);
             tasks.spawn(jobs::health::run(Arc::clone(&app), checker, stop.clone()));
         }
         if let Some(tls) = tls {
             tasks.spawn(tls.follow(TlsReloader::hangup()?, clock, stop.clone()));
         }
-        tasks.spawn(jobs::presence::run(Arc::clone(&app), stop.clone()));
+        tasks.spawn(jobs::heartbeat::run(Arc::clone(&app), stop.clone()));
         tasks.spawn(admin::upkeep(metrics.clone(), stop.clone()));
         tasks.close();
 

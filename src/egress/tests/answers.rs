@@ -1,5 +1,5 @@
-//! What servers answer, or do not, and what is made of it. The clock is paused: it jumps whenever
-//! everybody waits.
+//! Responses, missing responses, and the resulting health. The clock is paused: it advances when all
+//! tasks wait.
 
 use std::io::ErrorKind;
 use std::sync::Arc;
@@ -9,31 +9,33 @@ use std::time::Duration;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::time::{Instant, sleep};
 
-use super::world::{AGES, Answer, FINE, Line, OTHER, PUBLIC, World, ip, moved, summary};
-use crate::egress::Health;
+use super::fake_network::{
+    Answer, FINE, FOREVER, FakeNetwork, Line, OTHER, PUBLIC, ip, moved, summary,
+};
+use crate::egress::check::Health;
 
 fn plain(status: u16) -> String {
     format!("HTTP/1.1 {status} Whatever\r\ncontent-length: 0\r\n\r\n")
 }
 
-/// The verdict, with at most five seconds for it, and what was asked.
-async fn check(world: World) -> (Health, Vec<String>) {
+/// The health, which must be found within five seconds, and the requests.
+async fn check(network: FakeNetwork) -> (Health, Vec<String>) {
     let started = Instant::now();
-    let (health, world) = world.check("http://a.example/p?q=1#f").await;
+    let (health, network) = network.check("http://a.example/p?q=1#f").await;
     assert!(started.elapsed() <= Duration::from_millis(5_010), "{:?}", started.elapsed());
-    (health, world.asked())
+    (health, network.requested())
 }
 
 #[tokio::test(start_paused = true)]
-async fn head_settles_it_where_it_is_answered() {
-    let (health, asked) = check(World::saying(FINE)).await;
+async fn head_is_enough_where_it_succeeds() {
+    let (health, asked) = check(FakeNetwork::saying(FINE)).await;
     assert_eq!((health, asked), (Health::Ok, vec!["HEAD a.example /p?q=1".to_owned()]));
 }
 
 #[tokio::test(start_paused = true)]
-async fn get_is_asked_where_head_does_not_settle_it() {
+async fn get_follows_a_head_that_fails() {
     for status in [400, 401, 403, 404, 405, 410, 429, 500, 501, 503] {
-        let (health, asked) = check(World::answering(move |request| {
+        let (health, asked) = check(FakeNetwork::answering(move |request| {
             if request.starts_with("HEAD") { plain(status) } else { FINE.to_owned() }
         }))
         .await;
@@ -43,18 +45,18 @@ async fn get_is_asked_where_head_does_not_settle_it() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn get_is_asked_where_head_is_not_understood_or_not_answered() {
+async fn get_follows_a_head_without_a_valid_response() {
     for head in ["", "220 smtp ready\r\n", "HTTP/1.1 200 OK\r\nbroken header\r\n\r\n"] {
-        let (health, asked) = check(World::answering(move |request| {
+        let (health, asked) = check(FakeNetwork::answering(move |request| {
             if request.starts_with("HEAD") { head.to_owned() } else { FINE.to_owned() }
         }))
         .await;
         assert_eq!((health, asked.len()), (Health::Ok, 2), "{head:?}");
     }
-    let silent = World::serving(|world, mut stream| {
+    let silent = FakeNetwork::serving(|network, mut stream| {
         Box::pin(async move {
-            if world.receive(&mut stream).await.starts_with("HEAD") {
-                sleep(AGES).await;
+            if network.receive(&mut stream).await.starts_with("HEAD") {
+                sleep(FOREVER).await;
             }
             let _ = stream.write_all(FINE.as_bytes()).await;
         })
@@ -75,7 +77,7 @@ async fn the_last_status_decides() {
         (403, Health::Unknown),
         (429, Health::Unknown),
     ] {
-        assert_eq!(check(World::saying(&plain(status))).await.0, expected, "{status}");
+        assert_eq!(check(FakeNetwork::saying(&plain(status))).await.0, expected, "{status}");
     }
 }
 
@@ -83,7 +85,7 @@ async fn the_last_status_decides() {
 #[tokio::test(start_paused = true)]
 async fn three_redirects_are_followed_and_no_fourth() {
     let chain = |hops: usize| {
-        World::answering(move |request| {
+        FakeNetwork::answering(move |request| {
             let at = summary(request).rsplit('/').next().unwrap().parse().unwrap_or(0);
             if at < hops { moved(&format!("/{}", at + 1)) } else { FINE.to_owned() }
         })
@@ -97,24 +99,28 @@ async fn three_redirects_are_followed_and_no_fourth() {
 // threats: A12
 #[tokio::test(start_paused = true)]
 async fn redirects_in_a_circle_and_to_nowhere_are_broken() {
-    let (health, asked) = check(World::saying(&moved("/p?q=1"))).await;
+    let (health, asked) = check(FakeNetwork::saying(&moved("/p?q=1"))).await;
     assert_eq!((health, asked.len()), (Health::Broken, 4));
-    let (health, asked) = check(World::answering(|request| {
+    let (health, asked) = check(FakeNetwork::answering(|request| {
         let at_a = request.contains("host: a.example");
         moved(if at_a { "http://b.example/" } else { "http://a.example/" })
     }))
     .await;
     assert_eq!((health, asked.len()), (Health::Broken, 4));
     for nowhere in ["http://", "http://[::1/", "http://a..example/", "http://x.example:99999/"] {
-        assert_eq!(check(World::saying(&moved(nowhere))).await.0, Health::Broken, "{nowhere}");
+        assert_eq!(
+            check(FakeNetwork::saying(&moved(nowhere))).await.0,
+            Health::Broken,
+            "{nowhere}"
+        );
     }
-    assert_eq!(check(World::saying(&plain(302))).await.0, Health::Broken);
+    assert_eq!(check(FakeNetwork::saying(&plain(302))).await.0, Health::Broken);
 }
 
 // threats: H5
 #[tokio::test(start_paused = true)]
 async fn the_request_says_who_asks_and_nothing_about_whom_for() {
-    let (_, world) = World::answering(|request| {
+    let (_, network) = FakeNetwork::answering(|request| {
         let first = request.contains("host: a.example");
         let cookie = "HTTP/1.1 302 Found\r\nset-cookie: id=1\r\nwww-authenticate: Basic\r\n\
                       location: http://b.example:443/\r\ncontent-length: 0\r\n\r\n";
@@ -126,14 +132,14 @@ async fn the_request_says_who_asks_and_nothing_about_whom_for() {
                 connection: close\r\n\r\n";
     let first = format!("HEAD /p HTTP/1.1\r\nhost: a.example.\r\n{rest}");
     let second = format!("HEAD / HTTP/1.1\r\nhost: b.example:443\r\n{rest}");
-    assert_eq!(*world.requests.lock().unwrap(), [first, second]);
+    assert_eq!(*network.requests.lock().unwrap(), [first, second]);
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_head_that_does_not_come_is_not_waited_for() {
-    let dribble = World::serving(|world, mut stream| {
+async fn a_slow_or_missing_response_head_times_out() {
+    let dribble = FakeNetwork::serving(|network, mut stream| {
         Box::pin(async move {
-            world.receive(&mut stream).await;
+            network.receive(&mut stream).await;
             for byte in FINE.bytes().cycle() {
                 sleep(Duration::from_millis(300)).await;
                 if stream.write_u8(byte).await.is_err() {
@@ -143,24 +149,24 @@ async fn a_head_that_does_not_come_is_not_waited_for() {
         })
     });
     assert_eq!(check(dribble).await.0, Health::Broken);
-    let silent = World::serving(|_, stream| {
+    let silent = FakeNetwork::serving(|_, stream| {
         Box::pin(async move {
-            sleep(AGES).await;
+            sleep(FOREVER).await;
             drop(stream);
         })
     });
     assert_eq!(check(silent).await.0, Health::Broken);
 }
 
-/// A world that answers GET with `head`, then pours `chunk` for ever, `pause` apart; and how much of
-/// it went through.
-fn pouring(head: &'static str, chunk: Vec<u8>, pause: Duration) -> (World, Arc<AtomicUsize>) {
-    let poured = Arc::new(AtomicUsize::new(0));
-    let count = Arc::clone(&poured);
-    let world = World::serving(move |world, mut stream| {
+/// A network that answers GET with `head`, then sends `chunk` forever, `pause` apart; and the number of
+/// bytes sent.
+fn endless(head: &'static str, chunk: Vec<u8>, pause: Duration) -> (FakeNetwork, Arc<AtomicUsize>) {
+    let sent = Arc::new(AtomicUsize::new(0));
+    let count = Arc::clone(&sent);
+    let network = FakeNetwork::serving(move |network, mut stream| {
         let (chunk, count) = (chunk.clone(), Arc::clone(&count));
         Box::pin(async move {
-            if world.receive(&mut stream).await.starts_with("HEAD") {
+            if network.receive(&mut stream).await.starts_with("HEAD") {
                 return;
             }
             let _ = stream.write_all(head.as_bytes()).await;
@@ -170,11 +176,11 @@ fn pouring(head: &'static str, chunk: Vec<u8>, pause: Duration) -> (World, Arc<A
             }
         })
     });
-    (world, poured)
+    (network, sent)
 }
 
-/// What may be on its way beside what was read: the buffers of a connection in memory.
-const ON_THE_WAY: usize = 8 * 1024;
+/// Sent but not read: the buffers of a connection in memory.
+const IN_BUFFERS: usize = 8 * 1024;
 
 // threats: H6
 #[tokio::test(start_paused = true)]
@@ -184,12 +190,12 @@ async fn a_body_may_be_endless_slow_or_a_bomb_and_is_not_looked_at() {
     let bare = "HTTP/1.1 200 OK\r\n\r\n";
     for (head, pause) in [(zipped, 0), (chunked, 0), (bare, 0), (bare, 900)] {
         let pause = Duration::from_millis(pause);
-        let (world, poured) = pouring(head, vec![0x1f; 1024], pause);
+        let (network, sent) = endless(head, vec![0x1f; 1024], pause);
         let started = Instant::now();
-        assert_eq!(check(world).await.0, Health::Ok, "{head}");
+        assert_eq!(check(network).await.0, Health::Ok, "{head}");
         assert!(started.elapsed() < Duration::from_secs(1), "{head}");
-        let poured = poured.load(SeqCst);
-        assert!(poured <= 64 * 1024 + ON_THE_WAY, "{poured} bytes behind {head}");
+        let sent = sent.load(SeqCst);
+        assert!(sent <= 64 * 1024 + IN_BUFFERS, "{sent} bytes behind {head}");
     }
 }
 
@@ -204,38 +210,41 @@ async fn a_head_without_an_end_is_cut_off() {
         (vec![b'\n'; 1000], ""),
     ];
     for (chunk, head) in lines {
-        let (world, poured) = pouring(head, chunk, Duration::ZERO);
-        assert_eq!(check(world).await.0, Health::Broken, "{head:?}");
-        let poured = poured.load(SeqCst);
-        assert!(poured <= 64 * 1024 + ON_THE_WAY, "{poured} bytes behind {head:?}");
+        let (network, sent) = endless(head, chunk, Duration::ZERO);
+        assert_eq!(check(network).await.0, Health::Broken, "{head:?}");
+        let sent = sent.load(SeqCst);
+        assert!(sent <= 64 * 1024 + IN_BUFFERS, "{sent} bytes behind {head:?}");
     }
 }
 
 #[tokio::test(start_paused = true)]
-async fn more_headers_than_anybody_needs_are_broken() {
+async fn too_many_or_too_long_headers_are_broken() {
     let many = format!("HTTP/1.1 200 OK\r\n{}\r\n", "a: b\r\n".repeat(101));
-    assert_eq!(check(World::saying(&many)).await.0, Health::Broken);
+    assert_eq!(check(FakeNetwork::saying(&many)).await.0, Health::Broken);
     let long = format!("HTTP/1.1 200 OK\r\na: {}\r\n\r\n", "b".repeat(40 * 1024));
-    assert_eq!(check(World::saying(&long)).await.0, Health::Broken);
+    assert_eq!(check(FakeNetwork::saying(&long)).await.0, Health::Broken);
     let usual = format!("HTTP/1.1 200 OK\r\na: {}\r\n\r\n", "b".repeat(8 * 1024));
-    assert_eq!(check(World::saying(&usual)).await.0, Health::Ok);
+    assert_eq!(check(FakeNetwork::saying(&usual)).await.0, Health::Ok);
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_name_that_is_gone_is_broken_and_one_nobody_could_look_up_is_unknown() {
-    let (health, world) = World::saying(FINE).check("http://gone.invalid/").await;
-    assert_eq!((health, world.dialled().len()), (Health::Broken, 0));
+async fn a_missing_name_is_broken_and_a_failed_lookup_is_unknown() {
+    let (health, network) = FakeNetwork::saying(FINE).check("http://gone.invalid/").await;
+    assert_eq!((health, network.connected().len()), (Health::Broken, 0));
     for answer in [Answer::Down, Answer::Hangs] {
-        assert_eq!(check(World::saying(FINE).name("a.example", answer)).await.0, Health::Unknown);
+        assert_eq!(
+            check(FakeNetwork::saying(FINE).name("a.example", answer)).await.0,
+            Health::Unknown
+        );
     }
     let empty = Answer::Addresses(vec![vec![]]);
-    assert_eq!(check(World::saying(FINE).name("a.example", empty)).await.0, Health::Broken);
+    assert_eq!(check(FakeNetwork::saying(FINE).name("a.example", empty)).await.0, Health::Broken);
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_host_that_nobody_reaches_is_broken_and_one_that_only_we_do_not_is_unknown() {
+async fn an_unreachable_host_is_broken_and_a_local_error_is_unknown() {
     let only = |line| {
-        World::default()
+        FakeNetwork::default()
             .name("a.example", Answer::Addresses(vec![vec![ip(OTHER)]]))
             .line(OTHER, line)
     };
@@ -252,24 +261,24 @@ async fn a_host_that_nobody_reaches_is_broken_and_one_that_only_we_do_not_is_unk
 }
 
 #[tokio::test(start_paused = true)]
-async fn the_next_address_is_tried_and_few_of_them() {
+async fn at_most_three_addresses_are_tried() {
     for line in [Line::Fails(ErrorKind::NetworkUnreachable), Line::Hangs] {
         let answer = Answer::Addresses(vec![vec![ip(OTHER), ip(PUBLIC)]]);
-        let world = World::saying(FINE).name("a.example", answer).line(OTHER, line);
-        assert_eq!(check(world).await.0, Health::Ok);
+        let network = FakeNetwork::saying(FINE).name("a.example", answer).line(OTHER, line);
+        assert_eq!(check(network).await.0, Health::Ok);
     }
     let dead = (1..=200).map(|last| ip(&format!("8.8.8.{last}"))).collect();
-    let world = World::default().name("a.example", Answer::Addresses(vec![dead]));
-    let (health, world) = world.check("http://a.example/").await;
+    let network = FakeNetwork::default().name("a.example", Answer::Addresses(vec![dead]));
+    let (health, network) = network.check("http://a.example/").await;
     assert_eq!(health, Health::Broken);
-    assert_eq!(world.dialled(), ["8.8.8.1:80", "8.8.8.2:80", "8.8.8.3:80"]);
+    assert_eq!(network.connected(), ["8.8.8.1:80", "8.8.8.2:80", "8.8.8.3:80"]);
 }
 
 #[tokio::test(start_paused = true)]
 async fn five_seconds_are_for_all_hops_together() {
-    let slow = World::serving(|world, mut stream| {
+    let slow = FakeNetwork::serving(|network, mut stream| {
         Box::pin(async move {
-            world.receive(&mut stream).await;
+            network.receive(&mut stream).await;
             sleep(Duration::from_millis(1_900)).await;
             let _ = stream.write_all(moved("/next").as_bytes()).await;
             let _ = stream.read_u8().await;

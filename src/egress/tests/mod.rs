@@ -1,9 +1,9 @@
-//! Checks in a made-up world: names, addresses and servers in memory, which write down whatever is
-//! attempted. Nothing here opens a socket, and time passes only where everybody waits for it.
+//! Checks in a fake network: names, addresses and servers in memory, which record every lookup,
+//! connection and request. No socket is opened, and the runtime's clock is paused.
 
 mod answers;
-mod pace;
-mod secure;
+mod concurrency;
+mod fake_network;
 mod ssrf;
-mod trials;
-mod world;
+mod ssrf_cases;
+mod tls;

@@ -175,7 +175,7 @@ mod tests {
         refused("src/cli/mod.rs", "use std::env;", "only `config`");
         refused("src/cli/mod.rs", "use std::{env, fmt};", "only `config`");
         refused("src/cli/mod.rs", "fn f() { std::env::var(\"X\"); }", "only `config`");
-        passes("src/config/given.rs", "use std::env;");
+        passes("src/config/mod.rs", "use std::env;");
         passes("src/cli/mod.rs", "#[cfg(test)] mod tests { use std::env; }");
         passes("src/cli/mod.rs", "const V: &str = env!(\"CARGO_PKG_VERSION\");");
     }

@@ -1,9 +1,8 @@
-//! One request over one connection, and the head of its answer. It neither dials nor follows: whose
-//! connection it is was decided before.
+//! One request over an open connection, and the head of its response. Redirects are followed by the
+//! caller.
 //!
-//! Invariant: no more than [`MAX_READ_BYTES`] are read from a connection, all counted: handshake,
-//! head, and what the server pushes behind it. Of the body nothing is looked at, so nothing in it,
-//! however long, slow or packed, can matter.
+//! Invariant: at most [`MAX_READ_BYTES`] are read from a connection, including the TLS handshake. The
+//! body is not read, so its length, speed and encoding do not matter.
 
 use bytes::Bytes;
 use futures_util::future::{Either, select};
@@ -18,16 +17,14 @@ use tokio_rustls::TlsConnector;
 use super::destination::Destination;
 use super::tls;
 
-/// What is read of one answer at most, as it comes over the wire.
+/// Of one connection, as received from the socket.
 pub(super) const MAX_READ_BYTES: u64 = 64 * 1024;
 
-/// What the head of an answer may be at most.
 const MAX_HEAD_BYTES: usize = 32 * 1024;
 const MAX_HEADERS: usize = 100;
 
-const NAME: HeaderValue = HeaderValue::from_static("kurz-health/1");
+const AGENT: HeaderValue = HeaderValue::from_static("kurz-health/1");
 
-/// What a server said first.
 #[derive(Debug)]
 pub(super) struct ResponseHead {
     pub(super) status: StatusCode,
@@ -35,24 +32,23 @@ pub(super) struct ResponseHead {
 }
 
 impl ResponseHead {
-    /// Where it sends its visitors, if it does.
+    /// The target of a redirect.
     pub(super) fn redirect(&self) -> Option<&[u8]> {
-        let sends_away = matches!(self.status.as_u16(), 301 | 302 | 303 | 307 | 308);
-        self.location.as_ref().filter(|_| sends_away).map(HeaderValue::as_bytes)
+        let is_redirect = matches!(self.status.as_u16(), 301 | 302 | 303 | 307 | 308);
+        self.location.as_ref().filter(|_| is_redirect).map(HeaderValue::as_bytes)
     }
 }
 
-/// Why there is no head.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum RequestFailure {
-    /// The other end is not host the URL names.
-    Untrusted,
-    /// It did not answer this request, or not in HTTP.
-    Unclear,
+    /// The handshake failed, or the certificate is not valid for the URL's host.
+    TlsFailed,
+    /// No response to this request, or not in HTTP.
+    InvalidResponse,
 }
 
-/// Ask for `destination` on a connection that leads there.
-pub(super) async fn ask<S>(
+/// Request `destination` over `stream`, which is connected to its host.
+pub(super) async fn send<S>(
     stream: S,
     tls: &TlsConnector,
     destination: &Destination,
@@ -63,17 +59,17 @@ where
 {
     let (read, write) = split(stream);
     let stream = join(read.take(MAX_READ_BYTES), write);
-    let request = request(destination, method)?;
+    let request = build(destination, method)?;
     if !destination.is_https() {
-        return exchange(stream, request).await.map_err(|_| RequestFailure::Unclear);
+        return exchange(stream, request).await.map_err(|_| RequestFailure::InvalidResponse);
     }
-    let name = tls::server_name(destination).ok_or(RequestFailure::Untrusted)?;
-    let stream = tls.connect(name, stream).await.map_err(|_| RequestFailure::Untrusted)?;
-    exchange(stream, request).await.map_err(|_| RequestFailure::Unclear)
+    let name = tls::server_name(destination).ok_or(RequestFailure::TlsFailed)?;
+    let stream = tls.connect(name, stream).await.map_err(|_| RequestFailure::TlsFailed)?;
+    exchange(stream, request).await.map_err(|_| RequestFailure::InvalidResponse)
 }
 
-/// The same request for everybody: no cookies, no credentials, nothing to unpack, no way back.
-fn request(
+/// The same headers for every destination: no cookies, no credentials, no compression, no referrer.
+fn build(
     destination: &Destination,
     method: Method,
 ) -> Result<Request<Empty<Bytes>>, RequestFailure> {
@@ -81,12 +77,12 @@ fn request(
         .method(method)
         .uri(destination.resource())
         .header(HOST, destination.authority())
-        .header(USER_AGENT, NAME)
+        .header(USER_AGENT, AGENT)
         .header(ACCEPT, "*/*")
         .header(ACCEPT_ENCODING, "identity")
         .header(CONNECTION, "close")
         .body(Empty::new())
-        .map_err(|_| RequestFailure::Unclear)
+        .map_err(|_| RequestFailure::InvalidResponse)
 }
 
 async fn exchange<S>(
@@ -99,11 +95,11 @@ where
     let mut builder = http1::Builder::new();
     builder.max_buf_size(MAX_HEAD_BYTES).max_headers(MAX_HEADERS);
     let (mut sender, connection) = builder.handshake(TokioIo::new(stream)).await?;
-    let answer = Box::pin(sender.send_request(request));
-    let response = match select(answer, connection).await {
+    let pending = Box::pin(sender.send_request(request));
+    let response = match select(pending, connection).await {
         Either::Left((response, _)) => response?,
-        // The connection has ended, so the answer has come, or never will.
-        Either::Right((_, answer)) => answer.await?,
+        // The connection has ended, so this does not wait: the response is here, or it is an error.
+        Either::Right((_, pending)) => pending.await?,
     };
     let location = response.headers().get(LOCATION).cloned();
     Ok(ResponseHead { status: response.status(), location })

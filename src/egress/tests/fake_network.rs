@@ -1,5 +1,5 @@
-//! A world to look at: what a name gives, host answers at an address, and a record of every lookup,
-//! connection and request. It is the only way out that these tests have.
+//! A network in memory: what a name resolves to, which server responds at an address, and a record of
+//! every lookup, connection and request.
 
 use std::collections::HashMap;
 use std::io;
@@ -12,28 +12,30 @@ use futures_util::future::BoxFuture;
 use tokio::io::{AsyncReadExt, AsyncWriteExt, DuplexStream, duplex};
 use tokio::time::sleep;
 
-use crate::egress::{Checker, Dialled, Health, Lookup, Net, Vetted};
+use crate::egress::address::AllowedAddress;
+use crate::egress::check::{Checker, Health};
+use crate::egress::transport::{Lookup, OpenConnection, Transport};
 
-/// Two hosts of the public internet, as far as this world goes.
+/// Two public addresses.
 pub(super) const PUBLIC: &str = "93.184.215.14";
 pub(super) const OTHER: &str = "2606:4700:4700::1111";
 
 /// Longer than any check.
-pub(super) const AGES: Duration = Duration::from_hours(1);
+pub(super) const FOREVER: Duration = Duration::from_hours(1);
 
-type Server = Arc<dyn Fn(Arc<World>, DuplexStream) -> BoxFuture<'static, ()> + Send + Sync>;
+type Server = Arc<dyn Fn(Arc<FakeNetwork>, DuplexStream) -> BoxFuture<'static, ()> + Send + Sync>;
 
-/// What asking for a name does.
+/// The result of a lookup.
 pub(super) enum Answer {
-    /// These, one lookup after the other, and then the last again.
+    /// One list per lookup; the last one repeats.
     Addresses(Vec<Vec<IpAddr>>),
-    /// Whatever another name gives.
+    /// The result of another name.
     Alias(String),
     Down,
     Hangs,
 }
 
-/// What dialling an address does, where nobody serves.
+/// The result of connecting to an address without a server.
 #[derive(Clone, Copy)]
 pub(super) enum Line {
     Fails(io::ErrorKind),
@@ -41,14 +43,14 @@ pub(super) enum Line {
 }
 
 #[derive(Default)]
-pub(super) struct World {
+pub(super) struct FakeNetwork {
     pub(super) names: HashMap<String, Answer>,
     pub(super) servers: HashMap<IpAddr, Server>,
     pub(super) lines: HashMap<IpAddr, Line>,
-    /// What connections claim to lead to, where it is not what was dialled.
+    /// The peer that connections report, if not the address that was connected to.
     pub(super) peer: Option<SocketAddr>,
     pub(super) lookups: Mutex<Vec<String>>,
-    pub(super) dials: Mutex<Vec<SocketAddr>>,
+    pub(super) connections: Mutex<Vec<SocketAddr>>,
     pub(super) requests: Mutex<Vec<String>>,
 }
 
@@ -56,33 +58,36 @@ pub(super) fn ip(text: &str) -> IpAddr {
     text.parse().unwrap()
 }
 
-impl World {
-    /// A world in which `text` is what the host at [`PUBLIC`] says to everybody, byte for byte.
+impl FakeNetwork {
+    /// A network in which `text` is the response of [`PUBLIC`] to every request, byte for byte.
     pub(super) fn saying(text: &str) -> Self {
         let text = text.to_owned();
         Self::answering(move |_| text.clone())
     }
 
-    /// A world whose host at [`PUBLIC`], which has every `*.example`, answers requests by `answer`.
+    /// A network whose host at [`PUBLIC`], which has every `*.example`, answers requests by `answer`.
     pub(super) fn answering(
         answer: impl Fn(&str) -> String + Clone + Send + Sync + 'static,
     ) -> Self {
-        Self::serving(move |world, mut stream| {
+        Self::serving(move |network, mut stream| {
             let answer = answer.clone();
             Box::pin(async move {
-                let request = world.receive(&mut stream).await;
+                let request = network.receive(&mut stream).await;
                 let _ = stream.write_all(answer(&request).as_bytes()).await;
             })
         })
     }
 
-    /// A world with `server` at [`PUBLIC`].
+    /// A network with `server` at [`PUBLIC`].
     pub(super) fn serving(
-        server: impl Fn(Arc<World>, DuplexStream) -> BoxFuture<'static, ()> + Send + Sync + 'static,
+        server: impl Fn(Arc<FakeNetwork>, DuplexStream) -> BoxFuture<'static, ()>
+        + Send
+        + Sync
+        + 'static,
     ) -> Self {
-        let mut world = Self::default();
-        world.servers.insert(ip(PUBLIC), Arc::new(server));
-        world
+        let mut network = Self::default();
+        network.servers.insert(ip(PUBLIC), Arc::new(server));
+        network
     }
 
     pub(super) fn name(mut self, name: &str, answer: Answer) -> Self {
@@ -95,7 +100,7 @@ impl World {
         self
     }
 
-    /// Read the head of a request, and write it down.
+    /// Read the head of a request, and record it.
     pub(super) async fn receive(&self, stream: &mut (impl AsyncReadExt + Unpin + Send)) -> String {
         let mut head = Vec::new();
         while !head.ends_with(b"\r\n\r\n") {
@@ -113,27 +118,26 @@ impl World {
         Checker::new(Arc::clone(self), NonZeroUsize::new(4).unwrap())
     }
 
-    /// Check one URL here.
     pub(super) async fn check(self, url: &str) -> (Health, Arc<Self>) {
-        let world = Arc::new(self);
-        (world.checker().check(url).await, world)
+        let network = Arc::new(self);
+        (network.checker().check(url).await, network)
     }
 
-    pub(super) fn dialled(&self) -> Vec<String> {
-        self.dials.lock().unwrap().iter().map(ToString::to_string).collect()
+    pub(super) fn connected(&self) -> Vec<String> {
+        self.connections.lock().unwrap().iter().map(ToString::to_string).collect()
     }
 
-    /// The methods, hosts and paths asked for: `HEAD a.example /`.
-    pub(super) fn asked(&self) -> Vec<String> {
+    /// The requests, as `HEAD a.example /`.
+    pub(super) fn requested(&self) -> Vec<String> {
         self.requests.lock().unwrap().iter().map(|request| summary(request)).collect()
     }
 
     fn look_up(&self, name: &str) -> Option<Lookup> {
         let nth = self.lookups.lock().unwrap().iter().filter(|asked| *asked == name).count();
         match self.names.get(name) {
-            Some(Answer::Addresses(turns)) => {
-                let turn = turns.get(nth.saturating_sub(1)).or(turns.last()).unwrap();
-                Some(Lookup::Found(turn.clone()))
+            Some(Answer::Addresses(lists)) => {
+                let list = lists.get(nth.saturating_sub(1)).or(lists.last()).unwrap();
+                Some(Lookup::Found(list.clone()))
             }
             Some(Answer::Alias(other)) => {
                 self.lookups.lock().unwrap().push(other.clone());
@@ -147,7 +151,7 @@ impl World {
     }
 }
 
-/// The first line and the host of a request, in short.
+/// Method, host and path of a request.
 pub(super) fn summary(request: &str) -> String {
     let mut words = request.split_whitespace();
     let (method, path) = (words.next().unwrap_or_default(), words.next().unwrap_or_default());
@@ -155,14 +159,14 @@ pub(super) fn summary(request: &str) -> String {
     format!("{method} {host} {path}")
 }
 
-/// An answer that sends elsewhere.
+/// A redirect.
 pub(super) fn moved(location: &str) -> String {
     format!("HTTP/1.1 302 Found\r\nlocation: {location}\r\ncontent-length: 0\r\n\r\n")
 }
 
 pub(super) const FINE: &str = "HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n";
 
-impl Net for Arc<World> {
+impl Transport for Arc<FakeNetwork> {
     type Stream = DuplexStream;
 
     async fn resolve(&self, name: &str) -> Lookup {
@@ -173,20 +177,20 @@ impl Net for Arc<World> {
         }
     }
 
-    async fn connect(&self, address: Vetted) -> io::Result<Dialled<DuplexStream>> {
+    async fn connect(&self, address: AllowedAddress) -> io::Result<OpenConnection<DuplexStream>> {
         let socket = address.socket();
-        self.dials.lock().unwrap().push(socket);
+        self.connections.lock().unwrap().push(socket);
         if let Some(server) = self.servers.get(&socket.ip()) {
             let (ours, theirs) = duplex(4096);
             let serving = server(Self::clone(self), theirs);
             #[expect(clippy::disallowed_methods, reason = "ends with the test's runtime")]
             tokio::spawn(serving);
-            return Ok(Dialled { stream: ours, peer: self.peer.unwrap_or(socket) });
+            return Ok(OpenConnection { stream: ours, peer: self.peer.unwrap_or(socket) });
         }
         match self.lines.get(&socket.ip()) {
             Some(Line::Fails(kind)) => Err((*kind).into()),
             Some(Line::Hangs) => {
-                sleep(AGES).await;
+                sleep(FOREVER).await;
                 Err(io::ErrorKind::TimedOut.into())
             }
             None => Err(io::ErrorKind::ConnectionRefused.into()),

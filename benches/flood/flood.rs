@@ -1,5 +1,4 @@
-//! The flood: requests at a fixed rate from hundreds of addresses of this machine, and how they were
-//! answered.
+//! The flood: requests at a fixed rate from hundreds of local addresses, and their responses.
 
 use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader};
@@ -13,31 +12,31 @@ use tokio::net::{TcpSocket, TcpStream};
 use tokio::task::LocalSet;
 use tokio::time::{Instant, sleep_until};
 
-/// What the flood asks for.
+/// What the flood requests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
-    /// Wrong passwords for as many accounts, each over a connection of its own.
+    /// Wrong passwords for as many accounts, each over a new connection.
     Logins,
-    /// Short addresses that do not exist, no two alike, over connections that are kept.
+    /// Short addresses that do not exist, all different, over keep-alive connections.
     Misses,
 }
 
-/// Addresses that it comes from.
+/// Source addresses.
 const ADDRESSES: u16 = 500;
-/// Logins and misses a second.
+/// Logins and misses per second.
 const LOGINS: u32 = 500;
 const MISSES: u32 = 20_000;
 
-/// A flood in a process of its own. It ends when its standard input does.
-pub(crate) struct Water {
+/// The flood, in its own process. It ends when its standard input does.
+pub(crate) struct Flood {
     child: Child,
     input: Option<ChildStdin>,
     lines: std::io::Lines<BufReader<std::process::ChildStdout>>,
 }
 
-impl Water {
-    /// Begin, and come back once it flows.
-    pub(crate) fn let_in(address: SocketAddr, kind: Kind) -> Self {
+impl Flood {
+    /// Start the process, and wait until it sends.
+    pub(crate) fn start(address: SocketAddr, kind: Kind) -> Self {
         let mut command = Command::new(std::env::current_exe().unwrap());
         command.args(["--flood-at", &address.to_string()]);
         if kind == Kind::Misses {
@@ -46,11 +45,11 @@ impl Water {
         let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
         let input = child.stdin.take();
         let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
-        assert_eq!(lines.next().unwrap().unwrap(), "flowing");
+        assert_eq!(lines.next().unwrap().unwrap(), "sending");
         Self { child, input, lines }
     }
 
-    /// End it; how it was answered, in words.
+    /// End it; returns a summary of the responses.
     pub(crate) fn stop(mut self) -> String {
         drop(self.input.take());
         let answers = self.lines.next().unwrap().unwrap();
@@ -79,8 +78,8 @@ impl Answers {
     }
 }
 
-/// Be the flood, until standard input ends.
-pub(crate) async fn flow(address: SocketAddr, kind: Kind) {
+/// Send requests until standard input ends.
+pub(crate) async fn send(address: SocketAddr, kind: Kind) {
     let answers = Rc::new(Answers::default());
     let start = Instant::now();
     let tasks = LocalSet::new();
@@ -94,7 +93,7 @@ pub(crate) async fn flow(address: SocketAddr, kind: Kind) {
             Kind::Misses => tasks.spawn_local(miss(address, at, (due, period), answers)),
         };
     }
-    println!("flowing");
+    println!("sending");
     let end = tokio::task::spawn_blocking(|| std::io::stdin().read_line(&mut String::new()));
     let _ = tasks.run_until(end).await;
     println!("{}", answers.in_words(start.elapsed()));
@@ -107,7 +106,7 @@ async fn connect(address: SocketAddr, at: u16) -> Option<TcpStream> {
     socket.connect(address).await.ok()
 }
 
-/// One login after the other is due, whether or not the one before was answered.
+/// Logins are sent on schedule, whether or not the one before was answered.
 async fn log_in(
     address: SocketAddr,
     at: u16,
@@ -136,7 +135,7 @@ async fn log_in(
     }
 }
 
-/// One address after the other that does not exist.
+/// Requests addresses that do not exist.
 async fn miss(
     address: SocketAddr,
     at: u16,
@@ -148,7 +147,7 @@ async fn miss(
     for number in 0_u64.. {
         sleep_until(due).await;
         due += period;
-        // No two floods ask for the same.
+        // Each flood requests other addresses.
         let salt = std::process::id();
         let request = format!("GET /m{salt}x{at}y{number} HTTP/1.1\r\nHost: localhost\r\n\r\n");
         if stream.write_all(request.as_bytes()).await.is_err() {

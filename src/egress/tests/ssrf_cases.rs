@@ -1,13 +1,13 @@
-//! The cases that [`super::ssrf`] tries: every spelling of an address that must not be dialled, on
-//! every way that leads there. Here is what is tried and what should come of it, not the trying.
+//! The cases of [`super::ssrf`]: every spelling of a forbidden address, by every way to name it, directly
+//! and after redirects, with the expected health.
 
 use std::net::IpAddr;
 
-use crate::egress::Health;
+use crate::egress::check::Health;
 
-use super::world::{Answer, FINE, PUBLIC, World, ip, moved};
+use super::fake_network::{Answer, FINE, FakeNetwork, PUBLIC, ip, moved};
 
-/// A host as a URL may write it, and the address that it means.
+/// A host as written in a URL, and the address that it means.
 const SPELLINGS: &[(&str, &str)] = &[
     ("127.0.0.1", "127.0.0.1"),
     ("127.1", "127.0.0.1"),
@@ -88,17 +88,17 @@ enum Way {
 }
 
 const BY_NAME: [Way; 4] = [Way::Name, Way::Alias, Way::GoodFirst, Way::BadFirst];
-const MOST_HOPS: usize = 4;
+const MAX_HOPS: usize = 4;
 
-/// One case: a URL to check in a world, and what should come of it.
-pub(super) struct Trial {
+/// A URL to check in a network, and the expected health.
+pub(super) struct SsrfCase {
     pub(super) what: String,
     pub(super) url: String,
-    pub(super) world: World,
+    pub(super) network: FakeNetwork,
     pub(super) expected: Health,
 }
 
-/// A host as it is written and what it means, with the check that it does.
+/// Asserts that each spelling means its address.
 fn spellings() -> impl Iterator<Item = (&'static str, IpAddr)> {
     SPELLINGS.iter().map(|&(host, address)| {
         let url = url::Url::parse(&format!("http://{host}/")).unwrap();
@@ -108,30 +108,30 @@ fn spellings() -> impl Iterator<Item = (&'static str, IpAddr)> {
     })
 }
 
-pub(super) fn all() -> Vec<Trial> {
-    let mut trials = Vec::new();
+pub(super) fn all() -> Vec<SsrfCase> {
+    let mut cases = Vec::new();
     for (host, address) in spellings() {
         for way in [Way::Literal, Way::Name, Way::Alias, Way::GoodFirst, Way::BadFirst] {
             for scheme in ["http", "https"] {
-                trials.push(after_redirects(host, address, way, scheme, 0));
+                cases.push(after_redirects(host, address, way, scheme, 0));
             }
-            let hops = 1..=MOST_HOPS;
-            trials.extend(hops.map(|hops| after_redirects(host, address, way, "http", hops)));
+            let hops = 1..=MAX_HOPS;
+            cases.extend(hops.map(|hops| after_redirects(host, address, way, "http", hops)));
         }
         for way in BY_NAME {
-            trials.push(rebound_before_get(address, way));
-            trials.push(rebound_before_redirect(address, way));
+            cases.push(rebound_before_get(address, way));
+            cases.push(rebound_before_redirect(address, way));
         }
-        trials.extend(oddly_written(host));
+        cases.extend(unusual_urls(host));
     }
-    trials
+    cases
 }
 
-/// `bad.example` turns into the forbidden address from the lookup `after` on.
-fn naming(world: World, address: IpAddr, way: Way, after: usize) -> World {
+/// `bad.example` resolves to the forbidden address from the lookup `after` on.
+fn naming(network: FakeNetwork, address: IpAddr, way: Way, after: usize) -> FakeNetwork {
     let good = ip(PUBLIC);
     let bad = match way {
-        Way::Literal => return world,
+        Way::Literal => return network,
         Way::Name | Way::Alias => vec![address],
         Way::GoodFirst => vec![good, address],
         Way::BadFirst => vec![address, good],
@@ -139,20 +139,20 @@ fn naming(world: World, address: IpAddr, way: Way, after: usize) -> World {
     let mut turns = vec![vec![good]; after];
     turns.push(bad);
     match way {
-        Way::Alias => world
+        Way::Alias => network
             .name("bad.example", Answer::Alias("a.cdn.example".to_owned()))
             .name("a.cdn.example", Answer::Alias("b.cdn.example".to_owned()))
             .name("b.cdn.example", Answer::Addresses(turns)),
-        _ => world.name("bad.example", Answer::Addresses(turns)),
+        _ => network.name("bad.example", Answer::Addresses(turns)),
     }
 }
 
 /// `hop0.example` sends to `hop1.example`, and so on; the last sends to the forbidden destination.
-fn after_redirects(host: &str, address: IpAddr, way: Way, scheme: &str, hops: usize) -> Trial {
+fn after_redirects(host: &str, address: IpAddr, way: Way, scheme: &str, hops: usize) -> SsrfCase {
     let host = if matches!(way, Way::Literal) { host } else { "bad.example" };
     let target = format!("{scheme}://{host}/latest/meta-data/");
     let end = target.clone();
-    let world = World::answering(move |request| {
+    let network = FakeNetwork::answering(move |request| {
         let at = (0..hops).find(|hop| request.contains(&format!("host: hop{hop}.example\r\n")));
         match at {
             Some(hop) if hop + 1 == hops => moved(&end),
@@ -160,42 +160,42 @@ fn after_redirects(host: &str, address: IpAddr, way: Way, scheme: &str, hops: us
             None => FINE.to_owned(),
         }
     });
-    Trial {
+    SsrfCase {
         what: format!("{host} = {address} by {way:?}, {scheme}, after {hops} redirects"),
         url: if hops == 0 { target } else { "http://hop0.example/".to_owned() },
-        world: naming(world, address, way, 0),
-        // The fourth redirect is not even read.
-        expected: if hops == MOST_HOPS { Health::Broken } else { Health::Blocked },
+        network: naming(network, address, way, 0),
+        // The fourth redirect is not parsed.
+        expected: if hops == MAX_HOPS { Health::Broken } else { Health::Blocked },
     }
 }
 
-/// HEAD does not settle it, and by the time of GET the name means something else.
-fn rebound_before_get(address: IpAddr, way: Way) -> Trial {
-    let world = World::answering(|request| {
+/// HEAD fails, and before GET the name resolves to something else.
+fn rebound_before_get(address: IpAddr, way: Way) -> SsrfCase {
+    let network = FakeNetwork::answering(|request| {
         let refuses = request.starts_with("HEAD");
         let refusal = "HTTP/1.1 405 Method Not Allowed\r\ncontent-length: 0\r\n\r\n";
         if refuses { refusal.to_owned() } else { FINE.to_owned() }
     });
-    Trial {
+    SsrfCase {
         what: format!("bad.example becomes {address} by {way:?} before GET"),
         url: "http://bad.example/".to_owned(),
-        world: naming(world, address, way, 1),
+        network: naming(network, address, way, 1),
         expected: Health::Ok,
     }
 }
 
-/// A redirect to itself, and by then the name means something else.
-fn rebound_before_redirect(address: IpAddr, way: Way) -> Trial {
-    Trial {
+/// A redirect to the same name, which then resolves to something else.
+fn rebound_before_redirect(address: IpAddr, way: Way) -> SsrfCase {
+    SsrfCase {
         what: format!("bad.example becomes {address} by {way:?} before its redirect to itself"),
         url: "http://bad.example/".to_owned(),
-        world: naming(World::saying(&moved("/again")), address, way, 1),
+        network: naming(FakeNetwork::saying(&moved("/again")), address, way, 1),
         expected: Health::Blocked,
     }
 }
 
-/// Ports, credentials, and what one reader takes for the host and another does not.
-fn oddly_written(host: &str) -> Vec<Trial> {
+/// Ports, credentials, and URLs whose host parsers disagree about.
+fn unusual_urls(host: &str) -> Vec<SsrfCase> {
     let cases = [
         (format!("http://{host}:80/"), Health::Blocked),
         (format!("http://{host}:443/"), Health::Blocked),
@@ -210,17 +210,17 @@ fn oddly_written(host: &str) -> Vec<Trial> {
         (format!("http:/\\{host}/"), Health::Blocked),
         (format!("\thttp:{host}"), Health::Blocked),
         (format!("gopher://{host}:80/"), Health::Blocked),
-        // The host is the good one, whatever comes behind it.
+        // The host is `good.example`; the rest is not part of it.
         (format!("http://good.example\\@{host}/"), Health::Ok),
         (format!("http://good.example/@{host}/"), Health::Ok),
         (format!("http://good.example?@{host}/"), Health::Ok),
         (format!("http://good.example#@{host}/"), Health::Ok),
     ];
-    let trial = |(url, expected): (String, _)| Trial {
+    let case = |(url, expected): (String, _)| SsrfCase {
         what: url.clone(),
         url,
-        world: World::saying(FINE),
+        network: FakeNetwork::saying(FINE),
         expected,
     };
-    cases.into_iter().map(trial).collect()
+    cases.into_iter().map(case).collect()
 }

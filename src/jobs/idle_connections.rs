@@ -1,5 +1,5 @@
-//! Keeping connections to the store open, so that after a quiet time, or once the database is back,
-//! the next request finds one.
+//! Keeps idle connections to the store open, so that after a time without requests, or after an outage
+//! of the database, the next request does not wait for a new one.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -9,10 +9,9 @@ use tokio_util::sync::CancellationToken;
 
 use crate::app::App;
 
-/// How often they are looked after.
 const EVERY: Duration = Duration::from_secs(2);
 
-/// Look after them until `stop`.
+/// Keep them open until `stop`.
 pub async fn run(app: Arc<App>, stop: CancellationToken) {
     let mut ticks = interval(EVERY);
     ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);

@@ -1,8 +1,8 @@
-//! What was given, and where: the layers file < environment < command line, laid over each other.
-//! It knows which names exist, not what they mean.
+//! The sources of values, merged: file < environment < command line. Values are parsed later, by the
+//! setting that reads them.
 //!
-//! Invariant: a name that no setting has never gets in, so a typing error stops the start instead
-//! of being ignored.
+//! Invariant: an unknown name is an error, so that a typing error stops the start instead of being
+//! ignored.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -10,49 +10,47 @@ use std::io::Read;
 use std::path::Path;
 
 use super::error::ConfigError;
-use super::rule::ValueForm;
-use super::setting::{Declared, Default, PREFIX, Setting};
+use super::setting::{Declaration, DefaultValue, PREFIX, Setting};
+use super::value_parser::ValueForm;
 
-/// Variables that kurz knows and that are not settings of the server: the first two are read by
-/// the client subcommands, the third names the file.
+/// Variables with our prefix that are not settings: the first two are read by the client subcommands,
+/// the third names the file.
 const NOT_SETTINGS: [&str; 3] = ["KURZ_URL", "KURZ_API_KEY", "KURZ_CONFIG"];
 
-/// A configuration file holds a few dozen short lines; more is a mistake, and memory has an end.
+/// A configuration file has a few dozen short lines; a larger one is a mistake.
 const MAX_FILE_BYTES: u64 = 1 << 20;
 
-/// A value as it was written.
+/// A value before parsing.
 #[derive(Clone, Debug)]
-enum Written {
+enum RawValue {
     Text(String),
-    Number(i64),
-    Flag(bool),
-    /// A type that no setting has, in words.
+    Integer(i64),
+    Boolean(bool),
+    /// The description of a type that no setting has.
     Other(&'static str),
 }
 
-/// All values given, by key.
+/// The merged values, by key.
 #[derive(Debug)]
-pub(super) struct Given {
+pub(super) struct Layers {
     settings: Vec<Setting>,
-    values: BTreeMap<&'static str, GivenValue>,
+    values: BTreeMap<&'static str, LayerValue>,
 }
 
 #[derive(Debug)]
-struct GivenValue {
+struct LayerValue {
     /// The setting as the user wrote it.
     setting: String,
-    /// Text that came without types: from the environment or the command line.
+    /// From the environment or the command line, which have no types but text.
     untyped: bool,
-    written: Written,
+    raw: RawValue,
 }
 
-impl Given {
-    /// Nothing given yet, of these settings.
+impl Layers {
     pub(super) fn new(settings: Vec<Setting>) -> Self {
         Self { settings, values: BTreeMap::new() }
     }
 
-    /// Lay a file over what there is.
     pub(super) fn add_file(&mut self, path: &Path) -> Result<(), ConfigError> {
         let text = read_file(path)?;
         let table: toml::Table = toml::from_str(&text).map_err(|error| {
@@ -65,21 +63,21 @@ impl Given {
             let setting = format!("{name} in {}", path.display());
             let key =
                 self.find_key(&name).ok_or_else(|| self.unknown(&name, &setting, str::to_owned))?;
-            let written = match value {
-                toml::Value::String(text) => Written::Text(text),
-                toml::Value::Integer(number) => Written::Number(number),
-                toml::Value::Boolean(flag) => Written::Flag(flag),
-                toml::Value::Float(_) => Written::Other("a number with a fraction"),
-                toml::Value::Datetime(_) => Written::Other("a date"),
-                toml::Value::Array(_) => Written::Other("a list"),
-                toml::Value::Table(_) => Written::Other("a table"),
+            let raw = match value {
+                toml::Value::String(text) => RawValue::Text(text),
+                toml::Value::Integer(number) => RawValue::Integer(number),
+                toml::Value::Boolean(value) => RawValue::Boolean(value),
+                toml::Value::Float(_) => RawValue::Other("a number with a fraction"),
+                toml::Value::Datetime(_) => RawValue::Other("a date"),
+                toml::Value::Array(_) => RawValue::Other("a list"),
+                toml::Value::Table(_) => RawValue::Other("a table"),
             };
-            self.values.insert(key, GivenValue { setting, untyped: false, written });
+            self.values.insert(key, LayerValue { setting, untyped: false, raw });
         }
         Ok(())
     }
 
-    /// Lay the variables over what there is; those of other programs are passed over.
+    /// Add the variables that begin with our prefix.
     pub(super) fn add_environment<'a>(
         &mut self,
         variables: impl IntoIterator<Item = (&'a str, &'a str)>,
@@ -89,10 +87,10 @@ impl Given {
             if NOT_SETTINGS.contains(&name) {
                 continue;
             }
-            // `KURZ_listen` would name no variable that the documentation shows.
+            // `KURZ_listen` is refused: no such variable is documented.
             let lower = rest.to_ascii_lowercase();
-            let shouted = !rest.bytes().any(|byte| byte.is_ascii_lowercase());
-            let key = self.find_key(&lower).filter(|_| shouted).ok_or_else(|| {
+            let is_upper = !rest.bytes().any(|byte| byte.is_ascii_lowercase());
+            let key = self.find_key(&lower).filter(|_| is_upper).ok_or_else(|| {
                 let spell = |key: &str| format!("{PREFIX}{}", key.to_ascii_uppercase());
                 self.unknown(&lower, name, spell)
             })?;
@@ -101,7 +99,6 @@ impl Given {
         Ok(())
     }
 
-    /// Lay one flag of the command line over what there is.
     pub(super) fn add_flag(&mut self, key: &str, text: &str) -> Result<(), ConfigError> {
         let flag = |key: &str| format!("--{}", key.replace('_', "-"));
         let known = self.find_key(key).ok_or_else(|| self.unknown(key, &flag(key), flag))?;
@@ -110,8 +107,8 @@ impl Given {
     }
 
     fn insert_text(&mut self, key: &'static str, setting: String, text: &str) {
-        let written = Written::Text(text.to_owned());
-        self.values.insert(key, GivenValue { setting, untyped: true, written });
+        let raw = RawValue::Text(text.to_owned());
+        self.values.insert(key, LayerValue { setting, untyped: true, raw });
     }
 
     fn find_key(&self, name: &str) -> Option<&'static str> {
@@ -119,61 +116,62 @@ impl Given {
     }
 
     fn unknown(&self, name: &str, setting: &str, spell: impl Fn(&str) -> String) -> ConfigError {
-        let near = self.settings.iter().map(|setting| (distance(name, setting.key), setting.key));
-        let hint = match near.min() {
-            Some((steps, key)) if steps <= 3 => format!(" (did you mean {}?)", spell(key)),
+        let similar =
+            self.settings.iter().map(|setting| (edit_distance(name, setting.key), setting.key));
+        let hint = match similar.min() {
+            Some((edits, key)) if edits <= 3 => format!(" (did you mean {}?)", spell(key)),
             _ => String::new(),
         };
         ConfigError::Unknown { setting: setting.to_owned(), hint }
     }
 
-    /// The value of a setting: what was given last, or its default.
+    /// The parsed value of a setting: from the last source that has it, or its default.
     pub(super) fn read<T: 'static>(
         &self,
         key: &'static str,
-        declared: Declared<T>,
+        declaration: Declaration<T>,
     ) -> Result<T, ConfigError> {
-        let rule = declared.rule;
+        let parser = declaration.parser;
         let Some(value) = self.values.get(key) else {
-            return Ok(match declared.default {
-                Default::Text(text) => {
-                    (rule.parse)(text).expect("a default keeps the bounds of its own setting")
+            return Ok(match declaration.default {
+                DefaultValue::Text(text) => {
+                    (parser.parse)(text).expect("a test reads every default")
                 }
-                Default::Absent { value, .. } => value,
+                DefaultValue::Absent { value, .. } => value,
             });
         };
-        let text = value.text(rule.form);
-        text.as_deref().and_then(&rule.parse).ok_or_else(|| ConfigError::Refused {
+        let text = value.text(parser.form);
+        text.as_deref().and_then(&parser.parse).ok_or_else(|| ConfigError::Refused {
             setting: value.setting.clone(),
-            value: value.shown(rule.hides),
-            accepts: rule.accepts,
+            value: value.display(parser.redact),
+            accepts: parser.accepts,
         })
     }
 }
 
-impl GivenValue {
-    /// The value as text for a rule; `None` when the file gave it another type.
+impl LayerValue {
+    /// The text to parse; `None` when the value has another type in the file.
     fn text(&self, form: ValueForm) -> Option<String> {
-        match (&self.written, form) {
-            (Written::Text(_), ValueForm::Number) if !self.untyped => None,
-            (Written::Text(text), _) => Some(text.clone()),
-            (Written::Number(number), ValueForm::Number | ValueForm::TextOrNumber) => {
+        match (&self.raw, form) {
+            (RawValue::Text(_), ValueForm::Number) if !self.untyped => None,
+            (RawValue::Text(text), _) => Some(text.clone()),
+            (RawValue::Integer(number), ValueForm::Number | ValueForm::TextOrNumber) => {
                 Some(number.to_string())
             }
-            (Written::Flag(flag), ValueForm::Switch) => Some(flag.to_string()),
+            (RawValue::Boolean(value), ValueForm::Switch) => Some(value.to_string()),
             _ => None,
         }
     }
 
     /// The value as an error shows it.
-    fn shown(&self, hides: fn(&str) -> bool) -> String {
-        let (plain, shown) = match &self.written {
-            Written::Text(text) => (text.clone(), format!("{text:?}")),
-            Written::Number(number) => (number.to_string(), number.to_string()),
-            Written::Flag(flag) => (flag.to_string(), flag.to_string()),
-            Written::Other(words) => return (*words).to_owned(),
+    fn display(&self, redact: fn(&str) -> bool) -> String {
+        let (text, displayed) = match &self.raw {
+            RawValue::Text(text) => (text.clone(), format!("{text:?}")),
+            RawValue::Integer(number) => (number.to_string(), number.to_string()),
+            RawValue::Boolean(value) => (value.to_string(), value.to_string()),
+            RawValue::Other(description) => return (*description).to_owned(),
         };
-        if hides(&plain) { "[hidden]".to_owned() } else { shown }
+        if redact(&text) { "[hidden]".to_owned() } else { displayed }
     }
 }
 
@@ -188,8 +186,8 @@ fn read_file(path: &Path) -> Result<String, ConfigError> {
     if fits { Ok(text) } else { Err(unreadable("it is larger than 1 MiB".to_owned())) }
 }
 
-/// How many letters to add, drop or change to get from one name to the other.
-fn distance(from: &str, to: &str) -> usize {
+/// The Levenshtein distance.
+fn edit_distance(from: &str, to: &str) -> usize {
     let mut row: Vec<usize> = (0..=to.len()).collect();
     for (i, a) in from.bytes().enumerate() {
         let mut diagonal = i;
@@ -210,12 +208,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_distance_between_names_counts_letters() {
+    fn the_edit_distance_counts_inserted_deleted_and_changed_letters() {
         let table =
             [("", "abc", 3), ("abc", "", 3), ("listen", "listen", 0), ("listn", "listen", 1)];
-        for (from, to, steps) in table {
-            assert_eq!(distance(from, to), steps, "{from} {to}");
+        for (from, to, edits) in table {
+            assert_eq!(edit_distance(from, to), edits, "{from} {to}");
         }
-        assert_eq!(distance("kitten", "sitting"), 3);
+        assert_eq!(edit_distance("kitten", "sitting"), 3);
     }
 }
