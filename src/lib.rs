@@ -20,21 +20,21 @@
 //! | [`redirect`] | the data plane: address → answer | `cache`, `record`, `link`; never `store` |
 //! | [`egress`] | the only door to places that users name | nothing |
 //! | [`app`] | what kurz does, whoever asks | all of the above but `redirect` |
-//! | [`api`], [`compat`], [`web`] | the control plane: JSON, compatibility APIs, pages | `app` |
+//! | `api`, `compat`, [`web`] | the control plane: JSON, compatibility APIs, pages | `app` |
 //! | `problem` | every error as it leaves the house | `app` |
 //! | [`jobs`] | work beside the requests | `app` |
 //! | [`server`] | sockets, accept loop, limits, shutdown | `redirect`, `api`, `web` |
 //! | [`cli`] | one subcommand a file | everything |
 
 pub mod account;
-pub mod api;
+mod api;
 pub mod app;
 pub mod cache;
 pub mod cli;
 pub mod client;
 pub mod clock;
 pub mod code;
-pub mod compat;
+mod compat;
 pub mod config;
 pub mod egress;
 pub mod entropy;

@@ -20,10 +20,10 @@ pub use accounts::login::{Person, Registration, Session};
 pub use accounts::passwords::{COST, Passwords, QUEUE};
 pub use accounts::sessions::{Browser, SESSION_LIFE};
 pub use admin::audit::AuditFilter;
-pub use admin::reports::{MOST_WORDS, ReportQueue, ReportRequest, ReportedLink};
-pub use admin::{JobRun, ServerStatus};
-pub use analytics::series::{Bucket, LinkTraffic, Span};
-pub use analytics::totals::Stats;
+pub use admin::reports::{ReportQueue, ReportedLink};
+pub use admin::status::{JobRun, ServerStatus};
+pub use analytics::series::{Bucket, Granularity, LinkAnalytics};
+pub use analytics::totals::Totals;
 pub use audit::{Action, Actor, AuditDetail, AuditEntry, KINDS as AUDIT_KINDS};
 pub use cleanup::{Cleaned, CleanupEnd, CleanupTimes};
 pub use error::{AppError, FieldError, Resource};
@@ -32,7 +32,8 @@ pub use links::claim::{ClaimRequest, MOST_CLAIMS};
 pub use links::create::{Created, LinkRequest, Metered};
 pub use links::edit::LinkPatch;
 pub use links::list::{Find, FoundLinks, LinkFilter};
-pub use links::qr::{Format, Picture};
+pub use links::qr::{QrFormat, QrImage};
+pub use links::report::{MOST_WORDS, ReportRequest};
 pub use links::show::ShownLink;
 pub use page::Page;
 pub use patch::Change;
@@ -134,8 +135,8 @@ pub struct App {
     link_ids: IdAllocator,
     code_counter: IdAllocator,
     audit_ids: IdAllocator,
-    stats: analytics::totals::Cached,
-    looked_through: health::LookedThrough,
+    totals: analytics::totals::TotalsCache,
+    health_scan: health::ScanPosition,
     retarget_alarm: links::retarget_alarm::RetargetAlarm,
     /// Since when it serves.
     started_at: Timestamp,
@@ -157,12 +158,12 @@ impl App {
             credentials: accounts::credential_cache::CredentialCache::default(),
             memberships: workspaces::membership_cache::MembershipCache::default(),
             started_at,
-            looked_through: health::LookedThrough::default(),
+            health_scan: health::ScanPosition::default(),
             retarget_alarm: links::retarget_alarm::RetargetAlarm::default(),
             link_ids: IdAllocator::new("link", 10_000),
             code_counter: IdAllocator::new("code", 1_000),
             audit_ids: IdAllocator::new("change", 100),
-            stats: analytics::totals::Cached::default(),
+            totals: analytics::totals::TotalsCache::default(),
         };
         app.ensure_workspace(&workspaces::main_id()).await?;
         Ok(app)
@@ -191,7 +192,7 @@ impl App {
     }
 
     /// Keep connections to the store open though nobody needs them at the moment.
-    pub async fn tend_store(&self) {
+    pub async fn keep_store_connections(&self) {
         self.parts.store.tend().await;
     }
 
@@ -219,7 +220,7 @@ impl App {
 
     /// Once nobody redirects any more: add all redirects to the tables, and give back what is held in
     /// reserve.
-    pub async fn wind_up(&self) -> Result<(), AppError> {
+    pub async fn shut_down(&self) -> Result<(), AppError> {
         let flushed = self.flush_all().await;
         if let Some(ledger) = self.parts.recorder.ledger() {
             ledger.give_back().await;
@@ -231,7 +232,11 @@ impl App {
     /// Add redirects to the tables that processes which are no more left in the log. Where others
     /// may be at work, those that have been silent for `idle` are taken for such; where nobody
     /// can be, that is for the start alone, to leave nothing.
-    pub async fn settle_left(&self, idle: Duration, at_start: bool) -> Result<(), AppError> {
+    pub async fn apply_abandoned_clicks(
+        &self,
+        idle: Duration,
+        at_start: bool,
+    ) -> Result<(), AppError> {
         let idle = match (self.parts.store.is_alone(), at_start) {
             (true, false) => return Ok(()),
             (true, true) => Duration::ZERO,

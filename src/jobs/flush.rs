@@ -22,7 +22,7 @@ pub async fn run(app: Arc<App>, stop: CancellationToken) {
         let mut flushed = app.flush().await;
         if flushed.is_ok() && looked.elapsed() >= SILENT {
             looked = Instant::now();
-            flushed = app.settle_left(SILENT, false).await;
+            flushed = app.apply_abandoned_clicks(SILENT, false).await;
         }
         match flushed {
             Ok(()) => failing = false,

@@ -2,6 +2,6 @@
 
 pub mod cleanup;
 pub mod flush;
-pub mod health;
-pub mod presence;
-pub mod tend;
+pub(crate) mod health;
+pub(crate) mod heartbeat;
+pub(crate) mod store_connections;

@@ -119,7 +119,7 @@ impl Program {
         let (fleet, ledger) = (Arc::clone(&parts.fleet), parts.recorder.ledger().cloned());
         let app = Arc::new(App::new(parts).await?);
         // Before anybody is served: limits go by what is in the tables.
-        app.settle_left(jobs::flush::SILENT, true).await?;
+        app.apply_abandoned_clicks(jobs::flush::SILENT, true).await?;
 
         let stop = CancellationToken::new();
         let tasks = TaskTracker::new();
@@ -128,7 +128,7 @@ impl Program {
             tasks.spawn(file.follow(Arc::clone(&app), stop.clone()));
         }
         tasks.spawn(jobs::flush::run(Arc::clone(&app), stop.clone()));
-        tasks.spawn(jobs::tend::run(Arc::clone(&app), stop.clone()));
+        tasks.spawn(jobs::store_connections::run(Arc::clone(&app), stop.clone()));
         join(&app, &fleet, ledger.as_ref(), &tasks, &stop);
         spawn_cleanup(&config.lives, &app, &tasks, &stop);
         if config.lives.health_checks {
@@ -138,7 +138,7 @@ impl Program {
         if let Some(tls) = tls {
             tasks.spawn(tls.follow(Tls::hangup()?, clock, stop.clone()));
         }
-        tasks.spawn(jobs::presence::run(Arc::clone(&app), stop.clone()));
+        tasks.spawn(jobs::heartbeat::run(Arc::clone(&app), stop.clone()));
         tasks.spawn(admin::upkeep(metrics.clone(), stop.clone()));
         tasks.close();
 
@@ -190,7 +190,7 @@ impl Program {
         }
         stop.cancel();
         tasks.wait().await;
-        app.wind_up().await?;
+        app.shut_down().await?;
         lock.end();
         Ok(())
     }
@@ -249,7 +249,7 @@ fn join(
         ledger.start(tasks, stop);
     }
     let (app, until) = (Arc::clone(app), stop.clone());
-    tasks.spawn(async move { app.listen(hearing, until).await });
+    tasks.spawn(async move { app.apply_invalidations(hearing, until).await });
 }
 
 fn spawn_cleanup(lives: &Lives, app: &Arc<App>, tasks: &TaskTracker, stop: &CancellationToken) {

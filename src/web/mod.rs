@@ -30,9 +30,9 @@ use utoipa::openapi::OpenApi;
 
 use crate::app::App;
 
-pub use guard::guard;
+pub(crate) use guard::guard;
 pub use links::csv_cell::cell;
-pub use preview::{HostOfRequest, short_address};
+pub(crate) use preview::{HostOfRequest, short_address};
 
 /// The pages, by path. The router and the reserved words are both made from this list.
 pub fn pages(api: &OpenApi) -> Vec<(&'static str, MethodRouter<Arc<App>>)> {

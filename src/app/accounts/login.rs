@@ -160,7 +160,7 @@ impl App {
                 break;
             }
             for (workspace, code) in links {
-                self.forget_address(&workspace, &code);
+                self.invalidate_link(&workspace, &code);
             }
         }
         let left = self.audit(caller, Subject::user(user.id), Action::AccountDeleted).await?;

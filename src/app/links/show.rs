@@ -77,7 +77,7 @@ impl App {
     }
 
     /// A link as it is now, for somebody who may see it.
-    pub(crate) async fn look_again(
+    pub(crate) async fn reload_link(
         &self,
         workspace: &Workspace,
         code: &str,
@@ -93,7 +93,7 @@ impl App {
         let place = self.parts.store.find_place(key).await?.ok_or_else(missing)?;
         let workspace = WorkspaceId::parse(&place.workspace).ok_or_else(missing)?;
         let workspace = self.workspace(&workspace).await?;
-        let shown = self.look_again(&workspace, &place.code).await?;
+        let shown = self.reload_link(&workspace, &place.code).await?;
         if shown.status == Status::Deleted { Err(missing()) } else { Ok(shown) }
     }
 

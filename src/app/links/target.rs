@@ -18,11 +18,11 @@ impl App {
         let refused = |code, detail: String| FieldError::new("original_url", code, detail);
         let canonical =
             canonicalise(url).map_err(|error| refused(error.code(), error.to_string()))?;
-        self.judge(&canonical).map_err(|error| refused(error.code(), error.to_string()))?;
+        self.check_allowed(&canonical).map_err(|error| refused(error.code(), error.to_string()))?;
         Ok(canonical)
     }
 
-    fn judge(&self, canonical: &Canonical) -> Result<(), TargetError> {
+    fn check_allowed(&self, canonical: &Canonical) -> Result<(), TargetError> {
         let policy = &self.parts.policy;
         target::check(canonical, policy.private_targets)?;
         let is_workspace = |host: &str| self.parts.hosts.workspace(host).is_some();

@@ -68,7 +68,7 @@ impl App {
         if !self.parts.store.set_role(&workspace.id, member.user, role, &change).await? {
             return Err(AppError::LastAdmin);
         }
-        self.forget_workspace(&workspace.id);
+        self.invalidate_workspace(&workspace.id);
         self.member(&workspace.id, &email).await
     }
 
@@ -93,7 +93,7 @@ impl App {
         if !self.parts.store.delete_member(&workspace.id, member.user, &change).await? {
             return Err(AppError::LastAdmin);
         }
-        self.forget_workspace(&workspace.id);
+        self.invalidate_workspace(&workspace.id);
         Ok(())
     }
 

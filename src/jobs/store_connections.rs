@@ -13,10 +13,10 @@ use crate::app::App;
 const EVERY: Duration = Duration::from_secs(2);
 
 /// Look after them until `stop`.
-pub async fn run(app: Arc<App>, stop: CancellationToken) {
+pub(crate) async fn run(app: Arc<App>, stop: CancellationToken) {
     let mut ticks = interval(EVERY);
     ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
     while stop.run_until_cancelled(ticks.tick()).await.is_some() {
-        stop.run_until_cancelled(app.tend_store()).await;
+        stop.run_until_cancelled(app.keep_store_connections()).await;
     }
 }

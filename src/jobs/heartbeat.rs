@@ -12,15 +12,15 @@ use crate::app::App;
 const EVERY: Duration = Duration::from_secs(15);
 
 /// Say so until `stop`, and take leave then.
-pub async fn run(app: Arc<App>, stop: CancellationToken) {
+pub(crate) async fn run(app: Arc<App>, stop: CancellationToken) {
     let mut ticks = interval(EVERY);
     ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
     while stop.run_until_cancelled(ticks.tick()).await.is_some() {
-        if let Err(error) = app.note_presence().await {
+        if let Err(error) = app.record_heartbeat().await {
             tracing::debug!(%error, "this instance could not say that it is there");
         }
     }
-    if let Err(error) = app.end_presence().await {
+    if let Err(error) = app.end_heartbeat().await {
         tracing::debug!(%error, "this instance could not say that it ends");
     }
 }
