@@ -1,5 +1,5 @@
-//! Health of targets: who is due for a check, and what came of it. How a target is visited is a
-//! [`Probe`]'s to know; that it is visited once a day at most is seen to here.
+//! Health checks of targets: which links are due, and the result of each check. A [`Probe`] does the
+//! request; a link is checked once a day at most.
 
 use std::future::Future;
 use std::sync::atomic::{AtomicI64, Ordering};

@@ -1,4 +1,5 @@
-//! What kurz does, whoever asks: the API, the pages, the command line. Knows no HTTP and no SQL.
+//! What kurz does, independent of the interface: the API, the pages and the command line call it. It knows
+//! no HTTP and no SQL.
 
 pub mod accounts;
 mod admin;
@@ -191,7 +192,7 @@ impl App {
         self.parts.fleet.redis_answers()
     }
 
-    /// Keep connections to the store open though nobody needs them at the moment.
+    /// Keep connections to the store open while they are idle.
     pub async fn keep_store_connections(&self) {
         self.parts.store.tend().await;
     }
@@ -201,25 +202,24 @@ impl App {
         self.parts.links.size()
     }
 
-    /// How many links have redirects that are not written yet.
+    /// How many links have clicks that are not written yet.
     pub async fn unwritten(&self) -> usize {
         self.parts.recorder.waiting().await
     }
 
-    /// Make safe the redirects that gathered in memory, and add those that are due to the tables.
+    /// Write the clicks in memory to the log, and those that are due to the tables.
     pub async fn flush(&self) -> Result<(), AppError> {
         let now = self.parts.clock.now();
         Ok(self.parts.recorder.flush(&self.parts.store, now, false).await?)
     }
 
-    /// Add all redirects to the tables.
+    /// Write all clicks to the tables.
     pub async fn flush_all(&self) -> Result<(), AppError> {
         let now = self.parts.clock.now();
         Ok(self.parts.recorder.flush(&self.parts.store, now, true).await?)
     }
 
-    /// Once nobody redirects any more: add all redirects to the tables, and give back what is held in
-    /// reserve.
+    /// After the last redirect: write all clicks, and return the reserved hits of limited links.
     pub async fn shut_down(&self) -> Result<(), AppError> {
         let flushed = self.flush_all().await;
         if let Some(ledger) = self.parts.recorder.ledger() {
@@ -229,9 +229,9 @@ impl App {
         flushed
     }
 
-    /// Add redirects to the tables that processes which are no more left in the log. Where others
-    /// may be at work, those that have been silent for `idle` are taken for such; where nobody
-    /// can be, that is for the start alone, to leave nothing.
+    /// Add the clicks of ended processes, which are still in the log, to the tables. On a shared store a
+    /// process counts as ended when it has written nothing for `idle`; on a store of this process
+    /// alone, there can be such clicks at the start only.
     pub async fn apply_abandoned_clicks(
         &self,
         idle: Duration,
@@ -244,7 +244,7 @@ impl App {
         };
         let rows = self.parts.store.settle_left(idle, self.parts.clock.now()).await?;
         if rows > 0 {
-            tracing::info!(rows, "added redirects that an earlier process had left in the log");
+            tracing::info!(rows, "added clicks that an ended process had left in the log");
         }
         Ok(())
     }

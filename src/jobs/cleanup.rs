@@ -1,4 +1,4 @@
-//! When links are cleaned up: some time after the start, then again and again.
+//! Runs the cleanup of links: some time after the start, then at an interval.
 
 use std::sync::Arc;
 use std::time::Duration;

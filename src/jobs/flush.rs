@@ -1,4 +1,4 @@
-//! Writing redirects down, four times a second: a killed process forgets at most the last second.
+//! Writes clicks four times a second, so that a killed process loses at most the last second.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -8,8 +8,8 @@ use tokio_util::sync::CancellationToken;
 
 use crate::app::{App, FLUSH_EVERY};
 
-/// How long a process that shares the store is silent before its log is settled by another. While it
-/// has anything in the log, it writes several times a second.
+/// A process that has written nothing for so long counts as ended, and another one applies its log. While
+/// it has anything in the log, it writes several times a second.
 pub const SILENT: Duration = Duration::from_secs(10);
 
 /// Flush until `stop`. What gathers after that is for the last flush, once nobody redirects.

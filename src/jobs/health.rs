@@ -1,4 +1,4 @@
-//! When targets are checked: those that are due, every minute.
+//! Runs the health checks of targets, every minute.
 
 use std::sync::Arc;
 use std::time::Duration;

@@ -1,4 +1,4 @@
-//! Work that goes on beside the requests. A job decides when; what is done then is `app`'s.
+//! Background jobs. A job decides when to run; what it does is in `app`.
 
 pub mod cleanup;
 pub mod flush;

@@ -1,5 +1,5 @@
-//! Keeping connections to the store open, so that after a quiet time, or once the database is back,
-//! the next request finds one.
+//! Keeps connections to the store open, so that the first request after an idle time, or after an outage
+//! of the database, finds one.
 
 use std::sync::Arc;
 use std::time::Duration;

@@ -1,5 +1,5 @@
-//! Pages for people: made on the server, one page a file; a script adds comfort. `guard` stands
-//! before all of them, `page` is the frame around them, `i18n` holds what they say.
+//! The pages: rendered on the server, one page a file; they work without scripts. `guard` is the middleware
+//! before all of them, `page` the layout, `i18n` the texts.
 
 mod account;
 mod admin;

@@ -10,7 +10,7 @@ use crate::account::{Caller, Scope, access};
 use crate::app::{App, AppError, Resource};
 
 impl App {
-    /// Whether `caller` administers the server. To others it is not there.
+    /// Refuse a caller who is not an administrator, as if there were nothing here.
     pub(crate) fn require_admin(caller: &Caller) -> Result<(), AppError> {
         if caller.is_open() {
             return Ok(());

@@ -9,7 +9,7 @@ use crate::store::Instance;
 const JOBS: i64 = 50;
 const INSTANCES: i64 = 200;
 
-/// Work that one instance does at a time, and when it was last begun.
+/// A job that one instance runs at a time, and when it last ran.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct JobRun {
     /// Its name.
@@ -22,7 +22,7 @@ pub struct JobRun {
     pub instance: String,
 }
 
-/// How the server is.
+/// The state of the server.
 #[derive(Clone, Debug)]
 pub struct ServerStatus {
     /// The platform's totals.
@@ -50,7 +50,7 @@ pub struct ServerStatus {
 }
 
 impl App {
-    /// How the server is.
+    /// The state of the server.
     pub async fn server_status(&self, caller: &Caller) -> Result<ServerStatus, AppError> {
         Self::require_admin(caller)?;
         let watch = Stopwatch::start();

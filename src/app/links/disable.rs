@@ -1,5 +1,5 @@
-//! Disabling links, on behalf of those who administer the server: for themselves, or all that somebody
-//! made. What is disabled answers 410 and stays so until they let it go.
+//! Disabling links, by administrators: one link, or all links of a user. A disabled link answers 410 until
+//! it is enabled again.
 
 use crate::account::{Caller, UserId};
 use crate::app::{Action, App, AppError, AuditDetail, FieldError, Resource, ShownLink};

@@ -1,4 +1,4 @@
-//! A link as people see it: with its address, its state and the limit that holds for it.
+//! A link with what follows from it now: its short URL, its status and its hit limit.
 
 use crate::account::{Act, Caller, access};
 use crate::app::links::short_url::short_url;

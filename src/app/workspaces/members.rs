@@ -1,4 +1,4 @@
-//! Members of workspaces: who is in, and with which role.
+//! Members of workspaces and their roles.
 
 use crate::account::{Act, Caller, Email, Role, UserId};
 use crate::app::page::{page_size, read_cursor};

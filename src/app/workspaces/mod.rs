@@ -196,7 +196,7 @@ impl App {
         cursor: Option<&str>,
         limit: Option<i64>,
     ) -> Result<Page<ShownWorkspace>, AppError> {
-        // Who may not ask is told that, before anything about what was asked.
+        // Authorization comes before validation.
         if !caller.is_open() {
             access::to_account(caller, Scope::Read)?;
         }
