@@ -19,7 +19,7 @@
 //! | [`redirect`] | the data plane: address → answer | `cache`, `clicks`, `link`; never `store` |
 //! | [`egress`] | the only door to places that users name | nothing |
 //! | [`app`] | what kurz does, whoever asks | all of the above but `redirect` |
-//! | [`api`], [`compat`], [`web`] | the control plane: JSON, compatibility APIs, pages | `app` |
+//! | `api`, `compat`, [`web`] | the control plane: JSON, compatibility APIs, pages | `app` |
 //! | `problem` | every error as it leaves the house | `app` |
 //! | [`jobs`] | work beside the requests | `app` |
 //! | [`net`] | sockets, TLS, accept loop, HTTP/1 framing, fast path, timeouts, limits | nothing of links |
@@ -27,7 +27,7 @@
 //! | [`cli`] | one subcommand a file | everything |
 
 pub mod account;
-pub mod api;
+mod api;
 pub mod app;
 pub mod cache;
 pub mod cli;
@@ -35,7 +35,7 @@ pub mod clicks;
 pub mod client_address;
 pub mod clock;
 pub mod code;
-pub mod compat;
+mod compat;
 pub mod config;
 pub mod egress;
 pub mod entropy;

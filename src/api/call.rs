@@ -1,4 +1,5 @@
-//! A call of the API: the program, who calls, and the names in its path. What most endpoints begin with.
+//! The extractors that most endpoints begin with: the program, the caller, the names in the path and the
+//! body.
 
 use std::net::IpAddr;
 use std::sync::Arc;

@@ -1,5 +1,5 @@
-//! Who asks: the credential of a request, from its `Authorization` header and from nowhere else. A
-//! query string ends up in logs and histories.
+//! The credential of a request, from its `Authorization` header only: a query string ends up in logs and
+//! browser histories.
 
 use std::sync::Arc;
 

@@ -2,6 +2,7 @@
 //! every request, and the OpenAPI document is made from the endpoints themselves.
 
 pub(crate) mod admin;
+pub(crate) mod analytics;
 pub(crate) mod auth;
 pub(crate) mod call;
 pub(crate) mod health;
@@ -12,7 +13,6 @@ pub(crate) mod keys;
 pub(crate) mod links;
 pub(crate) mod me;
 pub(crate) mod members;
-pub(crate) mod stats;
 pub(crate) mod time;
 pub(crate) mod workspaces;
 
@@ -70,7 +70,7 @@ impl Modify for Credentials {
 }
 
 /// All endpoints, with their descriptions.
-pub fn endpoints() -> OpenApiRouter<Arc<App>> {
+pub(crate) fn endpoints() -> OpenApiRouter<Arc<App>> {
     OpenApiRouter::with_openapi(Document::openapi())
         .routes(routes!(links::create::create_in_main))
         .routes(routes!(links::create::create_in_workspace, links::list::list))
@@ -79,7 +79,7 @@ pub fn endpoints() -> OpenApiRouter<Arc<App>> {
         .routes(routes!(links::restore::restore))
         .routes(routes!(links::disable::disable))
         .routes(routes!(links::disable::enable))
-        .routes(routes!(links::stats::stats))
+        .routes(routes!(links::analytics::analytics))
         .routes(routes!(links::qr::qr))
         .routes(routes!(workspaces::create::create, workspaces::list::list))
         .routes(routes!(workspaces::show::show, workspaces::edit::edit, workspaces::delete::delete))
@@ -101,7 +101,7 @@ pub fn endpoints() -> OpenApiRouter<Arc<App>> {
         .routes(routes!(admin::users::list))
         .routes(routes!(admin::users::disable))
         .routes(routes!(admin::users::enable))
-        .routes(routes!(stats::stats))
+        .routes(routes!(analytics::totals))
         .routes(routes!(health::healthz))
         .routes(routes!(health::readyz))
 }

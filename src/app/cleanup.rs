@@ -138,7 +138,7 @@ impl App {
     /// Count, and drop what the cache knows of the links.
     fn count_touched(&self, phase: Phase, touched: &[LinkAddress], cleaned: &mut Cleaned) {
         for LinkAddress { workspace, code } in touched {
-            self.forget_address(workspace, code);
+            self.invalidate_link(workspace, code);
         }
         let count = u64::try_from(touched.len()).unwrap_or(u64::MAX);
         match phase {

@@ -1,5 +1,5 @@
-//! Health of targets: who is due for a check, and what came of it. How a target is visited is a
-//! [`Probe`]'s to know; that it is visited once a day at most is seen to here.
+//! Health checks of targets: which links are due, and the result of each check. A [`Probe`] does the
+//! request; a link is checked once a day at most.
 
 use std::future::Future;
 use std::sync::atomic::{AtomicI64, Ordering};
@@ -44,7 +44,7 @@ impl<N: Transport> Probe for Checker<N> {
 
 /// Up to which number the links have been looked through for those that were never checked.
 #[derive(Debug, Default)]
-pub(super) struct LookedThrough(AtomicI64);
+pub(super) struct ScanPosition(AtomicI64);
 
 impl App {
     /// Check the targets that are due, unless another instance does; how many were checked.
@@ -104,8 +104,8 @@ impl App {
         if due.len() == PAGE {
             return Ok((due, false));
         }
-        let looked_through = &self.looked_through.0;
-        let after = looked_through.load(Ordering::Relaxed);
+        let health_scan = &self.health_scan.0;
+        let after = health_scan.load(Ordering::Relaxed);
         let up_to = after.saturating_add(WINDOW);
         let rest = page - i64::try_from(due.len()).unwrap_or(page);
         let first = store.list_due_first(LinkId(after), LinkId(up_to), rest, now).await?;
@@ -117,7 +117,7 @@ impl App {
             _ if is_end => 0,
             _ => up_to,
         };
-        looked_through.store(reached, Ordering::Relaxed);
+        health_scan.store(reached, Ordering::Relaxed);
         due.extend(first);
         Ok((due, is_end))
     }

@@ -1,4 +1,5 @@
-//! What other instances say, and what follows for this one; and telling them.
+//! Invalidation of what is in memory, here and on the other instances: telling them, and doing what
+//! they tell.
 
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
@@ -9,42 +10,45 @@ use crate::link::{AddressKey, LinkId};
 use crate::peers::Message;
 
 impl App {
-    /// Drop what memory knows about a link, since it changed, by its address; here and on the others.
-    pub(super) fn forget_address(&self, workspace: &str, code: &str) {
+    /// A link changed: drop everything about it, here and on the other instances.
+    pub(super) fn invalidate_link(&self, workspace: &str, code: &str) {
         self.parts.reuse.invalidate(workspace, code);
-        self.forget_visits(workspace, code);
+        self.invalidate_redirects(workspace, code);
     }
 
-    /// Drop what redirects know about a link's addresses, and tell the others.
-    pub(super) fn forget_visits(&self, workspace: &str, code: &str) {
-        let mut keys = Vec::with_capacity(2);
-        for key in AddressKey::of_link(workspace, code) {
-            self.parts.store.changed(&key);
-            self.parts.links.forget(key.as_str());
-            keys.push(key.to_string());
+    /// Drop what redirects know about a link's addresses, here and on the other instances.
+    pub(super) fn invalidate_redirects(&self, workspace: &str, code: &str) {
+        let keys = vec![code.to_owned(), format!("{workspace}/{code}")];
+        for key in &keys {
+            self.parts.store.changed(key);
+            self.parts.links.forget(key);
         }
         self.parts.peers.publish(Message::Invalidate(keys));
     }
 
-    /// Drop what is known about a workspace and its members, since it changed; here and on the others.
-    pub(super) fn forget_workspace(&self, id: &WorkspaceId) {
+    /// A workspace or its members changed: drop what is known of them, here and on the other instances.
+    pub(super) fn invalidate_workspace(&self, id: &WorkspaceId) {
         self.memberships.invalidate(id);
         self.parts.peers.publish(Message::Workspace(id.to_string()));
     }
 
-    /// Every link may have changed: forget all, and tell the others.
-    pub(super) fn forget_links(&self) {
-        self.forget_everything();
+    /// Any link may have changed: drop all of them, here and on the other instances.
+    pub(super) fn invalidate_all_links(&self) {
+        self.invalidate_everything();
         self.parts.peers.publish(Message::InvalidateAll);
     }
 
-    /// Act on what other instances say, until `stop`.
-    pub async fn listen(&self, mut heard: mpsc::Receiver<Message>, stop: CancellationToken) {
-        while let Some(Some(message)) = stop.run_until_cancelled(heard.recv()).await {
+    /// Do what the messages of other instances ask for, until `stop`.
+    pub async fn apply_invalidations(
+        &self,
+        mut messages: mpsc::Receiver<Message>,
+        stop: CancellationToken,
+    ) {
+        while let Some(Some(message)) = stop.run_until_cancelled(messages.recv()).await {
             match message {
-                Message::Invalidate(keys) => self.forget_keys(&keys),
+                Message::Invalidate(keys) => self.invalidate_keys(&keys),
                 Message::InvalidateAll => {
-                    self.forget_everything();
+                    self.invalidate_everything();
                     self.reload_hosts().await;
                 }
                 Message::Hosts => self.reload_hosts().await,
@@ -63,32 +67,33 @@ impl App {
         }
     }
 
-    fn forget_keys(&self, keys: &[String]) {
-        for key in keys.iter().filter_map(|key| AddressKey::parse(key)) {
-            self.parts.store.changed(&key);
-            self.parts.links.forget(key.as_str());
-            if let (Some(workspace), code) = key.parts() {
+    fn invalidate_keys(&self, keys: &[String]) {
+        for key in keys {
+            self.parts.store.changed(key);
+            self.parts.links.forget(key);
+            if let Some((workspace, code)) = key.split_once('/') {
                 self.parts.reuse.invalidate(workspace, code);
             }
         }
     }
 
-    fn forget_everything(&self) {
+    fn invalidate_everything(&self) {
         self.parts.store.all_changed();
         self.parts.links.clear();
         self.parts.reuse.clear();
         self.memberships.clear();
     }
 
-    /// Read the hosts of workspaces. When the others can be heard, and before anybody is served.
+    /// Read the hosts of workspaces: once messages of other instances arrive, and before the first
+    /// request is served.
     pub async fn load_hosts(&self) -> Result<(), AppError> {
         Ok(self.parts.hosts.reload(&self.parts.store).await?)
     }
 
-    /// Read the hosts again, as they may have changed unheard.
+    /// Read the hosts again, since they may have changed.
     async fn reload_hosts(&self) {
         if let Err(error) = self.load_hosts().await {
-            // The next gap or change brings them; until then the old ones are better than none.
+            // The next message or reconnection reads them; until then the old ones are better than none.
             tracing::warn!(%error, "the hosts of workspaces could not be read again");
         }
     }

@@ -1,8 +1,8 @@
-//! What is limited, where it is done: signing in and up, making links, calls. The limits themselves are
-//! `limits`'; a refusal of theirs is an error like any other.
+//! Rate limits at the places where they apply: logins, registrations, new links, calls. The limits
+//! themselves are in `limits`.
 //!
-//! Invariant: what was not done does not count. Who is refused has changed nothing, and nothing was
-//! asked of the store or of the threads that compare passwords.
+//! Invariant: only what was done counts. A refused request changes nothing, and costs neither a query nor a
+//! password comparison.
 
 use std::net::IpAddr;
 
@@ -81,7 +81,7 @@ impl App {
         Ok(self.parts.limits.call(identity.id.0, key, self.parts.clock.steady())?)
     }
 
-    /// What somebody at `client` is told who asked for a short address that leads nowhere.
+    /// Count a request of `client` for an unknown short URL, and the error for it.
     pub fn missed(&self, client: IpAddr) -> AppError {
         match self.parts.limits.miss(client, self.parts.clock.steady()) {
             Ok(()) => AppError::NotFound(Resource::Link),

@@ -1,4 +1,5 @@
-//! What kurz does, whoever asks: the API, the pages, the command line. Knows no HTTP and no SQL.
+//! What kurz does, independent of the interface: the API, the pages and the command line call it. It knows
+//! no HTTP and no SQL.
 
 pub mod accounts;
 mod admin;
@@ -20,10 +21,10 @@ pub use accounts::login::{Person, Registration, Session};
 pub use accounts::passwords::{COST, Passwords, QUEUE};
 pub use accounts::sessions::{Browser, SESSION_LIFE};
 pub use admin::audit::AuditFilter;
-pub use admin::reports::{MOST_WORDS, ReportQueue, ReportRequest, ReportedLink};
-pub use admin::{JobRun, ServerStatus};
-pub use analytics::series::{Bucket, LinkTraffic, Span};
-pub use analytics::totals::Stats;
+pub use admin::reports::{ReportQueue, ReportedLink};
+pub use admin::status::{JobRun, ServerStatus};
+pub use analytics::series::{Bucket, Granularity, LinkAnalytics};
+pub use analytics::totals::Totals;
 pub use audit::{Action, Actor, AuditDetail, AuditEntry, KINDS as AUDIT_KINDS};
 pub use cleanup::{Cleaned, CleanupEnd, CleanupTimes};
 pub use error::{AppError, FieldError, Resource};
@@ -32,7 +33,8 @@ pub use links::claim::{ClaimRequest, MOST_CLAIMS};
 pub use links::create::{Created, LinkRequest, Metered};
 pub use links::edit::LinkPatch;
 pub use links::list::{Find, FoundLinks, LinkFilter};
-pub use links::qr::{Format, Picture};
+pub use links::qr::{QrFormat, QrImage};
+pub use links::report::{MOST_WORDS, ReportRequest};
 pub use links::show::ShownLink;
 pub use page::Page;
 pub use workspaces::{MAIN, Rights, ShownWorkspace, WorkspacePatch};
@@ -136,8 +138,8 @@ pub struct App {
     link_ids: IdAllocator,
     code_counter: IdAllocator,
     audit_ids: IdAllocator,
-    stats: analytics::totals::Cached,
-    looked_through: health::LookedThrough,
+    totals: analytics::totals::TotalsCache,
+    health_scan: health::ScanPosition,
     retarget_alarm: links::retarget_alarm::RetargetAlarm,
     /// Since when it serves.
     started_at: Timestamp,
@@ -159,12 +161,12 @@ impl App {
             credentials: accounts::credential_cache::CredentialCache::default(),
             memberships: workspaces::membership_cache::MembershipCache::default(),
             started_at,
-            looked_through: health::LookedThrough::default(),
+            health_scan: health::ScanPosition::default(),
             retarget_alarm: links::retarget_alarm::RetargetAlarm::default(),
             link_ids: IdAllocator::new("link", 10_000),
             code_counter: IdAllocator::new("code", 1_000),
             audit_ids: IdAllocator::new("change", 100),
-            stats: analytics::totals::Cached::default(),
+            totals: analytics::totals::TotalsCache::default(),
         };
         app.ensure_workspace(&workspaces::main_id()).await?;
         Ok(app)
@@ -192,8 +194,8 @@ impl App {
         self.parts.peers.redis_answers()
     }
 
-    /// Keep connections to the store open though nobody needs them at the moment.
-    pub async fn tend_store(&self) {
+    /// Keep connections to the store open while they are idle.
+    pub async fn keep_store_connections(&self) {
         self.parts.store.tend().await;
     }
 
@@ -202,26 +204,25 @@ impl App {
         self.parts.links.size()
     }
 
-    /// How many links have redirects that are not written yet.
+    /// How many links have clicks that are not written yet.
     pub async fn unwritten(&self) -> usize {
         self.parts.clicks.waiting().await
     }
 
-    /// Make safe the redirects that gathered in memory, and add those that are due to the tables.
+    /// Write the clicks in memory to the log, and those that are due to the tables.
     pub async fn flush(&self) -> Result<(), AppError> {
         let now = self.parts.clock.now();
         Ok(self.parts.clicks.flush(&self.parts.store, &*self.parts.links, now, false).await?)
     }
 
-    /// Add all redirects to the tables.
+    /// Write all clicks to the tables.
     pub async fn flush_all(&self) -> Result<(), AppError> {
         let now = self.parts.clock.now();
         Ok(self.parts.clicks.flush(&self.parts.store, &*self.parts.links, now, true).await?)
     }
 
-    /// Once nobody redirects any more: add all redirects to the tables, and give back what is held in
-    /// reserve.
-    pub async fn wind_up(&self) -> Result<(), AppError> {
+    /// After the last redirect: write all clicks, and return the reserved hits of limited links.
+    pub async fn shut_down(&self) -> Result<(), AppError> {
         let flushed = self.flush_all().await;
         if let Some(quota) = self.parts.quota.as_ref() {
             quota.give_back().await;
@@ -230,10 +231,14 @@ impl App {
         flushed
     }
 
-    /// Add redirects to the tables that processes which are no more left in the log. Where others
-    /// may be at work, those that have been silent for `idle` are taken for such; where nobody
-    /// can be, that is for the start alone, to leave nothing.
-    pub async fn settle_left(&self, idle: Duration, at_start: bool) -> Result<(), AppError> {
+    /// Add the clicks of ended processes, which are still in the log, to the tables. On a shared store a
+    /// process counts as ended when it has written nothing for `idle`; on a store of this process
+    /// alone, there can be such clicks at the start only.
+    pub async fn apply_abandoned_clicks(
+        &self,
+        idle: Duration,
+        at_start: bool,
+    ) -> Result<(), AppError> {
         let idle = match (self.parts.store.is_alone(), at_start) {
             (true, false) => return Ok(()),
             (true, true) => Duration::ZERO,
@@ -241,7 +246,7 @@ impl App {
         };
         let rows = self.parts.store.settle_left(idle, self.parts.clock.now()).await?;
         if rows > 0 {
-            tracing::info!(rows, "added redirects that an earlier process had left in the log");
+            tracing::info!(rows, "added clicks that an ended process had left in the log");
         }
         Ok(())
     }

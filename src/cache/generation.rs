@@ -1,7 +1,7 @@
 //! A bounded cache of what was read from the store, with the time at which it was read.
 //!
-//! Invariant: what was read before an invalidation is not kept after it. Whoever reads takes the
-//! [`Generation`] first; an insert with one that is older than the key's last invalidation does nothing.
+//! Invariant: what was read before an invalidation is not kept after it. A reader takes the [`Generation`]
+//! before it reads; an insert with one that is older than the key's last invalidation does nothing.
 
 use std::hash::{BuildHasher, Hash, RandomState};
 use std::sync::atomic::{AtomicU64, Ordering};

@@ -15,7 +15,7 @@ pub(super) const USAGE: u8 = 2;
 
 /// Why a subcommand did not do what it was asked for.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum CliError {
+pub(crate) enum CliError {
     /// It tried and could not: exit code 1.
     Failed(String),
     /// The input or the configuration is not acceptable: exit code 2.
@@ -26,12 +26,12 @@ pub enum CliError {
 
 impl CliError {
     /// The failure to read `what`.
-    pub fn reading(what: &str, error: &io::Error) -> Self {
+    pub(crate) fn reading(what: &str, error: &io::Error) -> Self {
         Self::Failed(format!("Cannot read {what}: {error}; check it and try again."))
     }
 
     /// The failure to write the answer.
-    pub fn writing(error: &io::Error) -> Self {
+    pub(crate) fn writing(error: &io::Error) -> Self {
         match error.kind() {
             io::ErrorKind::BrokenPipe => Self::ClosedPipe,
             _ => Self::Failed(format!("Cannot write the answer: {error}; check where it goes.")),
@@ -39,7 +39,7 @@ impl CliError {
     }
 
     /// Tell the user, and give the exit code to end with.
-    pub fn report(&self) -> ExitCode {
+    pub(crate) fn report(&self) -> ExitCode {
         let (sentence, code) = match self {
             Self::Failed(sentence) => (sentence, 1),
             Self::Refused(sentence) => (sentence, USAGE),

@@ -14,7 +14,7 @@ use super::CliError;
 use crate::config::{Log, LogFormat};
 
 /// Start the log, once for the process.
-pub fn init(log: &Log) -> Result<(), CliError> {
+pub(crate) fn init(log: &Log) -> Result<(), CliError> {
     let colours = io::stderr().is_terminal();
     dispatch(log, io::stderr, colours)?.try_init().map_err(|error| failed(&error))
 }

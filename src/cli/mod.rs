@@ -17,7 +17,7 @@ mod error;
 mod key;
 mod lines;
 mod links;
-pub mod logs;
+mod logs;
 mod migrate;
 mod operator;
 mod pages;
@@ -33,7 +33,7 @@ use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 
-pub use self::error::CliError;
+use self::error::CliError;
 use self::operator::OperatorArgs;
 
 const EXAMPLES: &str = "\

@@ -1,6 +1,5 @@
-//! What the operator's subcommands stand on: the accounts of the store that the settings name. They
-//! work on the store itself, also while a server runs on it, and need nobody's credential: whoever
-//! can open the store can do everything anyway.
+//! What the operator's subcommands share. They work on the store itself, also while a server runs on it,
+//! and take no credential: whoever can open the store can do everything anyway.
 
 use std::io::{self, IsTerminal, Read};
 use std::num::NonZeroUsize;

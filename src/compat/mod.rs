@@ -11,6 +11,6 @@ use utoipa_axum::router::OpenApiRouter;
 use crate::app::App;
 
 /// All endpoints, with their descriptions.
-pub fn endpoints() -> OpenApiRouter<Arc<App>> {
+pub(crate) fn endpoints() -> OpenApiRouter<Arc<App>> {
     adma::endpoints().merge(cloudshortener::endpoints())
 }

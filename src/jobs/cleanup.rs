@@ -1,4 +1,4 @@
-//! Cleans up expired and deleted links: a delay after the start, then at an interval.
+//! Runs the cleanup of links: some time after the start, then at an interval.
 
 use std::sync::Arc;
 use std::time::Duration;

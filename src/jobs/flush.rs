@@ -1,4 +1,4 @@
-//! Writes clicks to the store, four times a second: a killed process loses at most the last second.
+//! Writes clicks four times a second, so that a killed process loses at most the last second.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -8,8 +8,8 @@ use tokio_util::sync::CancellationToken;
 
 use crate::app::{App, FLUSH_EVERY};
 
-/// After how long without a write another instance's click log is applied by this one. An instance with
-/// clicks in its log writes several times a second.
+/// A process that has written nothing for so long counts as ended, and another one applies its log. While
+/// it has anything in the log, it writes several times a second.
 pub const SILENT: Duration = Duration::from_secs(10);
 
 /// Flush until `stop`. Later clicks are written by the last flush, after the last redirect.
@@ -20,9 +20,9 @@ pub async fn run(app: Arc<App>, stop: CancellationToken) {
     let mut last_settled = Instant::now();
     while stop.run_until_cancelled(ticks.tick()).await.is_some() {
         let mut flushed = app.flush().await;
-        if flushed.is_ok() && last_settled.elapsed() >= SILENT {
-            last_settled = Instant::now();
-            flushed = app.settle_left(SILENT, false).await;
+        if flushed.is_ok() && looked.elapsed() >= SILENT {
+            looked = Instant::now();
+            flushed = app.apply_abandoned_clicks(SILENT, false).await;
         }
         match flushed {
             Ok(()) => failing = false,

@@ -1,4 +1,4 @@
-//! Checks the targets that are due, every minute.
+//! Runs the health checks of targets, every minute.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -12,7 +12,7 @@ use crate::app::{App, Probe};
 const EVERY: Duration = Duration::from_mins(1);
 
 /// Check targets until `stop`.
-pub async fn run(app: Arc<App>, probe: impl Probe, stop: CancellationToken) {
+pub(crate) async fn run(app: Arc<App>, probe: impl Probe, stop: CancellationToken) {
     let mut ticks = interval(EVERY);
     ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
     let mut failing = false;

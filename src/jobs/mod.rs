@@ -1,7 +1,7 @@
-//! Background jobs. A job decides when something is done; `app` does it.
+//! Background jobs. A job decides when to run; what it does is in `app`.
 
 pub mod cleanup;
 pub mod flush;
-pub mod health;
-pub mod heartbeat;
-pub mod idle_connections;
+pub(crate) mod health;
+pub(crate) mod heartbeat;
+pub(crate) mod store_connections;

@@ -1,5 +1,4 @@
-//! The body of a request, whole and bounded, or the problem with it. What it means is for those to say
-//! who asked for it.
+//! Reads the body of a request, with a limit on its size.
 
 use axum::body::{Body, Bytes};
 use http::StatusCode;

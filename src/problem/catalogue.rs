@@ -1,8 +1,6 @@
-//! Every error code that leaves the house, with its status and what it means. `docs/ERRORS.md` is
-//! made from this list.
+//! Every error code of the API, with its status and its meaning. `docs/ERRORS.md` is made from this list.
 //!
-//! Invariant: no problem has a code that is not here, with the status that is here. Debug builds,
-//! and so all tests, stop at one that breaks it.
+//! Invariant: a problem has a code of this list with its status. Debug builds, and so all tests, assert it.
 
 /// A code: its name, its HTTP status, what it means and what to do.
 pub(super) type CatalogueEntry = (&'static str, u16, &'static str);

@@ -1,8 +1,7 @@
-//! Errors as they leave the house: RFC 9457 problems with stable codes. The only file that turns a
-//! refusal into a status.
+//! RFC 9457 problems with stable codes: the only place that turns an error into a status.
 //!
-//! Invariant: nothing internal is sent. A failure of ours is logged here, once, and the caller
-//! learns only that it was ours.
+//! Invariant: nothing internal is sent. A failure of the server is logged here, once; the caller learns only
+//! that the server failed.
 
 mod body;
 mod catalogue;

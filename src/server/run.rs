@@ -120,7 +120,7 @@ impl RunningServer {
         let (peers, quota) = (Arc::clone(&parts.peers), parts.quota.clone());
         let app = Arc::new(App::new(parts).await?);
         // Before anybody is served: limits go by what is in the tables.
-        app.settle_left(jobs::flush::SILENT, true).await?;
+        app.apply_abandoned_clicks(jobs::flush::SILENT, true).await?;
 
         let stop = CancellationToken::new();
         let tasks = TaskTracker::new();
@@ -129,7 +129,7 @@ impl RunningServer {
             tasks.spawn(file.follow(Arc::clone(&app), stop.clone()));
         }
         tasks.spawn(jobs::flush::run(Arc::clone(&app), stop.clone()));
-        tasks.spawn(jobs::idle_connections::run(Arc::clone(&app), stop.clone()));
+        tasks.spawn(jobs::store_connections::run(Arc::clone(&app), stop.clone()));
         join(&app, &peers, quota.as_ref(), &tasks, &stop);
         spawn_cleanup(&config.retention, &app, &tasks, &stop);
         if config.retention.health_checks {
@@ -191,7 +191,7 @@ impl RunningServer {
         }
         stop.cancel();
         tasks.wait().await;
-        app.wind_up().await?;
+        app.shut_down().await?;
         lock.end();
         Ok(())
     }
@@ -251,7 +251,7 @@ fn join(
         quota.start(tasks, stop);
     }
     let (app, until) = (Arc::clone(app), stop.clone());
-    tasks.spawn(async move { app.listen(hearing, until).await });
+    tasks.spawn(async move { app.apply_invalidations(hearing, until).await });
 }
 
 fn spawn_cleanup(

@@ -1,5 +1,5 @@
-//! The style sheet, the script and the icon, embedded, under names that hold the hash of what is
-//! in them: whoever has one need never ask again.
+//! The style sheet, the script and the icon, embedded, under names with the hash of their content, so that
+//! browsers cache them for good.
 
 use std::sync::LazyLock;
 

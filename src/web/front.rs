@@ -100,7 +100,7 @@ fn made(created: Created) -> Result<CreatedLink, AppError> {
 }
 
 async fn front_page(app: &App, visitor: &Visitor) -> Result<FrontPage, AppError> {
-    let totals = app.stats().await?;
+    let totals = app.totals().await?;
     let words = visitor.words();
     let hours = app.policy().anon_ttl.as_secs() / 3600;
     Ok(FrontPage {

@@ -1,9 +1,8 @@
-//! What stands before every page: pages are for the main host, and a request that changes something
-//! comes from one of our own pages.
+//! Middleware before every page: pages are served on the main host only, and requests that change something
+//! must come from a page of this server (CSRF).
 //!
-//! Invariant: no unsafe method reaches a page unless the browser says that it comes from here, by
-//! `Origin` or by `Sec-Fetch-Site`, and neither says otherwise. The cookie alone is not enough:
-//! `SameSite=Lax` is the browser's promise, this is ours.
+//! Invariant: no unsafe method reaches a page unless `Origin` or `Sec-Fetch-Site` says that the request comes
+//! from here, and neither says otherwise. The cookie's `SameSite=Lax` alone is not relied on.
 
 use std::sync::Arc;
 
@@ -22,7 +21,7 @@ use crate::web::{assets, page, report};
 const SEC_FETCH_SITE: HeaderName = HeaderName::from_static("sec-fetch-site");
 
 /// The layer around all pages.
-pub async fn guard(State(app): State<Arc<App>>, request: Request, next: Next) -> Response {
+pub(crate) async fn guard(State(app): State<Arc<App>>, request: Request, next: Next) -> Response {
     let headers = request.headers().clone();
     let host = request.extensions().get::<HostOfRequest>().map_or("", |host| host.0.as_str());
     let everywhere = [assets::FOLDER, report::PATH, "/robots.txt", "/api/"];

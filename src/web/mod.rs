@@ -1,5 +1,5 @@
-//! Pages for people: made on the server, one page a file; a script adds comfort. `guard` stands
-//! before all of them, `page` is the frame around them, `i18n` holds what they say.
+//! The pages: rendered on the server, one page a file; they work without scripts. `guard` is the middleware
+//! before all of them, `page` the layout, `i18n` the texts.
 
 mod account;
 mod admin;
@@ -30,9 +30,9 @@ use utoipa::openapi::OpenApi;
 
 use crate::app::App;
 
-pub use guard::guard;
+pub(crate) use guard::guard;
 pub use links::csv_cell::cell;
-pub use preview::{HostOfRequest, short_address};
+pub(crate) use preview::{HostOfRequest, short_address};
 
 /// The pages, by path. The router and the reserved words are both made from this list.
 pub fn pages(api: &OpenApi) -> Vec<(&'static str, MethodRouter<Arc<App>>)> {

@@ -1,5 +1,4 @@
-//! What all pages have in common: the frame around them, the headers that keep a page to itself,
-//! and the pages that say that something is not there or went wrong.
+//! What all pages share: the layout, the security headers, and the error pages.
 
 use std::num::NonZeroU32;
 

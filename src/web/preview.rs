@@ -35,7 +35,7 @@ struct Preview<'a> {
 }
 
 /// What no route took: a preview, or nothing.
-pub async fn short_address(State(app): State<Arc<App>>, request: Request) -> Response {
+pub(crate) async fn short_address(State(app): State<Arc<App>>, request: Request) -> Response {
     let (mut request, _) = request.into_parts();
     let Ok(ClientAddress(client)) = ClientAddress::from_request_parts(&mut request, &app).await;
     let nothing = || page::nothing(&request.headers);
@@ -69,7 +69,7 @@ fn refuse(error: AppError, headers: &HeaderMap) -> Response {
 
 /// The host that a request was made to, in lower case, without a port.
 #[derive(Clone, Debug)]
-pub struct HostOfRequest(pub String);
+pub(crate) struct HostOfRequest(pub(crate) String);
 
 /// The page says nothing of whose the link is, and shows nobody who looks at it as signed in: it
 /// may stand on a workspace's own host.

@@ -1,4 +1,4 @@
-//! Who looks at a page: the session of their browser, and the language they read.
+//! The visitor of a page: the session of the browser, and the language.
 
 use std::sync::Arc;
 

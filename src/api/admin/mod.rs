@@ -1,4 +1,4 @@
-//! Administration over HTTP, for those who administer the server; to all others it is not there.
+//! Administration over HTTP. Callers who are not administrators get 404.
 
 pub(crate) mod audit;
 pub(crate) mod reports;

@@ -1,4 +1,4 @@
-//! `…/admin/reports`: what visitors report, and saying that there is nothing to it.
+//! `…/admin/reports`: the reports of visitors, and dismissing them.
 
 use http::StatusCode;
 use serde::Serialize;

@@ -1,4 +1,4 @@
-//! `…/admin/users`: the accounts of the server, and who of them may sign in.
+//! `…/admin/users`: the accounts of the server, listed, disabled and enabled.
 
 use http::StatusCode;
 use serde::{Deserialize, Serialize};

@@ -1,4 +1,4 @@
-//! `POST …/links/{code}/disable` and `…/enable`: for those who administer the server.
+//! `POST …/links/{code}/disable` and `…/enable`, for administrators.
 
 use http::StatusCode;
 use serde::Deserialize;

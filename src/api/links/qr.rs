@@ -7,7 +7,7 @@ use utoipa::IntoParams;
 
 use crate::api::call::{Call, LinkPath};
 use crate::api::input::Params;
-use crate::app::{AppError, Format};
+use crate::app::{AppError, QrFormat};
 use crate::link::qr::Look;
 use crate::problem::{Problem, Problems};
 
@@ -47,10 +47,10 @@ pub(crate) async fn qr(
     Call { app, caller, path }: Call<LinkPath>,
     Params(params): Params<QrParams>,
 ) -> Result<Response, Problem> {
-    let format = Format::parse(params.format.as_deref().unwrap_or("svg"))?;
+    let format = QrFormat::parse(params.format.as_deref().unwrap_or("svg"))?;
     let look = Look::read(params.size, params.dark.as_deref(), params.light.as_deref());
     let look = look.map_err(AppError::from)?;
-    let picture = app.link_picture(&caller, &path.workspace()?, &path.code, format, &look).await?;
+    let picture = app.link_qr(&caller, &path.workspace()?, &path.code, format, &look).await?;
     let headers = [
         (header::CONTENT_TYPE, HeaderValue::from_static(picture.format.media_type())),
         (header::CONTENT_SECURITY_POLICY, POLICY),

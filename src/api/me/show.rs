@@ -1,4 +1,4 @@
-//! `GET /api/v1/me`: who one is.
+//! `GET /api/v1/me`: the account of the caller.
 
 use crate::api::auth::UserBody;
 use crate::api::call::{Call, JsonResult};

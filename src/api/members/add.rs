@@ -1,4 +1,4 @@
-//! `POST …/members`: let somebody into a workspace.
+//! `POST …/members`: add a member to a workspace.
 
 use serde::Deserialize;
 use utoipa::ToSchema;

@@ -1,4 +1,4 @@
-//! `GET …/members`: who is in a workspace.
+//! `GET …/members`: the members of a workspace.
 
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};

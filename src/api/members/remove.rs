@@ -1,4 +1,4 @@
-//! `DELETE …/members/{email}`: put a member out, or leave.
+//! `DELETE …/members/{email}`: remove a member, or leave.
 
 use http::StatusCode;
 

@@ -1,4 +1,4 @@
-//! Accounts, keys and sessions that were shown a moment ago, by the credential that stands for them.
+//! Accounts, keys and sessions that were used within the last second, by their credential.
 
 use std::time::Duration;
 
@@ -35,7 +35,7 @@ impl Default for CredentialCache {
 }
 
 impl CredentialCache {
-    /// Drop everything that stands for an account: it changed.
+    /// Drop every credential of an account: it changed.
     pub(crate) fn invalidate_user(&self, email: &Email) {
         self.users.invalidate(email);
         self.keys.invalidate_where(|_, (_, user)| user.email == *email);

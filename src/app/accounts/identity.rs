@@ -1,10 +1,10 @@
-//! Who asks: from the credential of a request to a [`Caller`]. What was found in the store is good
-//! for a second, so that a logout, a revocation or a disabled account is noticed that fast on every
-//! instance, and at once on the one it was done on.
+//! Authentication: from the credential of a request to a [`Caller`]. What was read from the store is
+//! believed for a second, so a logout, a revocation or a disabled account takes effect within a second on
+//! every instance, and at once on the instance where it was done.
 //!
-//! Invariant: nobody is kept out by what others show, from the same address or another. Whether a
-//! credential is good is only known after looking, so those who showed too many that are nobody's
-//! (`limits`) are looked up as well: a few at a time, whoever they are.
+//! Invariant: nobody is locked out by the bad credentials of others, from the same address or another.
+//! Whether a credential is good is only known after a lookup, so clients that showed too many bad ones
+//! (`limits`) are looked up as well, a few at a time.
 
 use std::hash::Hash;
 use std::net::IpAddr;
@@ -88,7 +88,7 @@ impl App {
         Ok(found)
     }
 
-    /// What somebody at `client` is told whose credential is nobody's.
+    /// Count a bad credential of `client`, and the error for it.
     pub(crate) fn bad_credential(&self, client: IpAddr) -> AppError {
         match self.parts.limits.bad_credential(client, self.parts.clock.steady()) {
             Ok(()) => AppError::InvalidToken,

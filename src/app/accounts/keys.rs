@@ -1,5 +1,5 @@
-//! API keys, on behalf of their owners. Making one takes somebody who signed in: a key that could
-//! make keys would outlive its own end.
+//! API keys of the caller. Creating one takes a login: a key that could create keys would outlive its own
+//! expiry.
 
 use crate::account::{Caller, KeyId, Scope, Scopes, access};
 use crate::app::accounts::{self, FreshKey, NewKey};
@@ -12,16 +12,16 @@ use crate::store::ApiKey;
 pub struct KeyRequest {
     /// What it is for.
     pub name: String,
-    /// What it is good for.
+    /// Its scopes.
     pub scopes: Vec<String>,
-    /// The only workspace it is good for.
+    /// The only workspace that it can access.
     pub workspace: Option<String>,
-    /// From when on it is no good.
+    /// When it expires.
     pub expires_at: Option<Timestamp>,
 }
 
 impl App {
-    /// Make a key. It is shown this once.
+    /// Create a key. It is shown only this once.
     pub async fn create_key(
         &self,
         caller: &Caller,
@@ -53,7 +53,7 @@ impl App {
         self.accounts.list_keys(id).await
     }
 
-    /// Take a key back. It is no good from then on.
+    /// Revoke a key.
     pub async fn revoke_key(&self, caller: &Caller, key: KeyId) -> Result<(), AppError> {
         let id = access::to_whole_account(caller, Scope::Manage)?.id;
         let hash = self.accounts.revoke_key(id, key, &Actor::of(caller)).await?;

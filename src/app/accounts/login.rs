@@ -1,8 +1,7 @@
-//! Accounts, on behalf of the people they belong to: register, sign in and out, change the password,
-//! leave.
+//! Register, log in, log out, change the password, delete the account.
 //!
-//! Invariant: whether an address has an account is not to be learnt by signing in: an unknown user
-//! and a wrong password give the same answer after the same work.
+//! Invariant: a login does not reveal whether an address has an account. An unknown user and a wrong
+//! password give the same answer after the same work.
 
 use std::net::IpAddr;
 
@@ -54,7 +53,7 @@ impl From<User> for Person {
     }
 }
 
-/// Somebody who just signed in.
+/// A login.
 #[derive(Clone, Debug)]
 pub struct Session {
     /// What they show from now on.
@@ -64,12 +63,12 @@ pub struct Session {
 }
 
 impl App {
-    /// Whether nobody administers the server yet, as far as can be told.
+    /// Whether the server has no administrator yet, as far as the store can tell.
     pub async fn has_no_administrator(&self) -> bool {
         matches!(self.parts.store.has_admin().await, Ok(false))
     }
 
-    /// Make an account and sign in, from `client`.
+    /// Register and log in, from `client`.
     pub async fn register(
         &self,
         registration: &Registration,
@@ -96,7 +95,7 @@ impl App {
         Ok(self.session(user))
     }
 
-    /// Sign in, from `client`.
+    /// Log in, from `client`.
     pub async fn log_in(
         &self,
         email: &str,
@@ -120,7 +119,7 @@ impl App {
         found.map(|user| self.session(user)).ok_or(AppError::WrongCredentials)
     }
 
-    /// Sign out everywhere: tokens issued so far are no good any more. Keys stay.
+    /// Log out everywhere: all tokens issued so far become invalid. Keys stay valid.
     pub async fn log_out(&self, caller: &Caller) -> Result<(), AppError> {
         let identity = access::signed_in(caller)?;
         self.parts.store.end_tokens(identity.id, self.parts.clock.now()).await?;
@@ -135,7 +134,7 @@ impl App {
         user.map(Person::from).ok_or(AppError::InvalidToken)
     }
 
-    /// Change the password. All tokens but the one that comes back are no good any more.
+    /// Change the password. All tokens but the returned one become invalid.
     pub async fn change_password(
         &self,
         caller: &Caller,
@@ -149,8 +148,8 @@ impl App {
         Ok(self.session(user))
     }
 
-    /// Leave: the account, its keys and memberships go, and its links in `main` are deleted. Links
-    /// in other workspaces belong to those.
+    /// Delete the account with its keys and memberships, and its links in `main`. Links in other
+    /// workspaces belong to the workspace and stay.
     pub async fn delete_account(&self, caller: &Caller, password: &str) -> Result<(), AppError> {
         let user = self.confirm(caller, password).await?;
         loop {
@@ -160,7 +159,7 @@ impl App {
                 break;
             }
             for (workspace, code) in links {
-                self.forget_address(&workspace, &code);
+                self.invalidate_link(&workspace, &code);
             }
         }
         let left = self.audit(caller, Subject::user(user.id), Action::AccountDeleted).await?;

@@ -1,5 +1,5 @@
-//! Accounts, for whoever may see to them: the API on behalf of a person, the command line on behalf
-//! of the operator. Knows nothing of links, so that the command line can do without the rest.
+//! The accounts of a store: users, keys and invitations. The API uses it for a caller, the command line for
+//! the operator. It knows nothing of links, so that the command line needs no [`App`](crate::app::App).
 
 pub(crate) mod credential_cache;
 mod identity;
@@ -64,7 +64,7 @@ pub struct NewKey {
     pub scopes: Scopes,
     /// The only workspace it is good for.
     pub workspace: Option<WorkspaceId>,
-    /// From when on it is no good.
+    /// When it expires.
     pub expires_at: Option<Timestamp>,
 }
 
@@ -158,7 +158,7 @@ impl Accounts {
         version.ok_or(AppError::NotFound(Resource::User))
     }
 
-    /// Let a user sign in or not. Who may not has no good tokens or keys either.
+    /// Disable a user, or enable one again. The logins, tokens and keys of a disabled user are refused.
     pub async fn set_disabled(
         &self,
         email: &Email,
@@ -236,7 +236,7 @@ impl Accounts {
         Ok(self.store.list_keys(user, KeyId(0), KEYS).await?)
     }
 
-    /// Take a key back; its hash.
+    /// Revoke a key; its hash.
     pub async fn revoke_key(
         &self,
         user: UserId,

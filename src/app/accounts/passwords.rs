@@ -1,5 +1,5 @@
-//! Passwords, hashed and compared on threads of their own: a third of a second each, which no
-//! thread that serves requests may spend. The queue is bounded; who finds it full is told so.
+//! Password hashing on threads of its own: it takes a third of a second, which no thread that serves
+//! requests may spend. The queue is bounded; when it is full, the caller gets an error at once.
 
 use std::fmt;
 use std::num::NonZeroUsize;
@@ -80,7 +80,7 @@ fn work(queue: &Mutex<Receiver<PasswordJob>>, cost: u32) {
     give_way();
     loop {
         let job = queue.lock().unwrap_or_else(PoisonError::into_inner).recv();
-        // Whoever asked may have gone; nobody misses the answer then.
+        // The request may have been cancelled; then nobody receives the answer.
         match job {
             Ok(PasswordJob::Hash(_, answer)) if answer.is_closed() => {}
             Ok(PasswordJob::Compare(_, _, answer)) if answer.is_closed() => {}

@@ -1,5 +1,5 @@
-//! Sessions of browsers: signing in with a secret that only the browser's cookie holds. What was
-//! found in the store is good for a second, as with tokens and keys.
+//! Browser sessions: a login by a secret that only the browser's cookie holds. What was read from the store
+//! is believed for a second, as with tokens and keys.
 
 use std::net::IpAddr;
 use std::time::Duration;
@@ -18,7 +18,7 @@ const MOST: i64 = 100;
 /// Longest name of a browser that is kept, in characters.
 const AGENT_CHARS: usize = 200;
 
-/// Somebody who signed in with a browser.
+/// A user who is logged in with a browser.
 #[derive(Clone, Debug)]
 pub struct Browser {
     /// Who asks.
@@ -30,8 +30,8 @@ pub struct Browser {
 }
 
 impl App {
-    /// Sign in from `client` with a browser that calls itself `agent`; the secret for its cookie,
-    /// which is new with every sign-in.
+    /// Log in from `client` with a browser whose `User-Agent` is `agent`; the secret for its cookie,
+    /// which is new with every login.
     pub async fn log_in_browser(
         &self,
         email: &str,
@@ -43,7 +43,7 @@ impl App {
         self.open_session(&session.person, agent).await
     }
 
-    /// Make an account, and sign in with a browser.
+    /// Register, and log in with a browser.
     pub async fn register_browser(
         &self,
         registration: &Registration,
@@ -54,7 +54,7 @@ impl App {
         self.open_session(&session.person, agent).await
     }
 
-    /// A session for somebody who has just shown who they are.
+    /// Open a session for a user who has just logged in.
     pub async fn open_session(&self, person: &Person, agent: &str) -> Result<String, AppError> {
         let user = self.parts.store.find_user(&person.email).await?;
         let user = user.ok_or(AppError::InvalidToken)?;
@@ -68,7 +68,7 @@ impl App {
         Ok(secret)
     }
 
-    /// Whose browser holds `secret` and asks from `client`; `None` when it is no good, or no longer.
+    /// The session of `secret`, shown from `client`; `None` when it is invalid or expired.
     pub async fn identify_browser(
         &self,
         secret: &str,

@@ -31,7 +31,7 @@ impl App {
         caller: &Caller,
         filter: &AuditFilter,
     ) -> Result<Page<AuditEntry>, AppError> {
-        Self::administers(caller)?;
+        Self::require_admin(caller)?;
         let size = page_size(filter.limit)?;
         let user = match filter.user.as_deref().map(str::trim).filter(|text| !text.is_empty()) {
             None => None,

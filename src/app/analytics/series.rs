@@ -20,7 +20,7 @@ const DAYS_OF_MONTHS: i64 = 366;
 
 /// How long a bucket is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Span {
+pub enum Granularity {
     /// The last 48 hours.
     Hour,
     /// The last 30 days.
@@ -29,7 +29,7 @@ pub enum Span {
     Month,
 }
 
-impl Span {
+impl Granularity {
     /// Its name, as addresses and the API say it.
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -51,14 +51,14 @@ pub struct Bucket {
     /// When the period begins.
     pub start: Timestamp,
     /// By people, as far as can be told.
-    pub hits: i64,
+    pub clicks: i64,
     /// By bots, HEAD requests and prefetches.
     pub others: i64,
 }
 
 /// A link, and how often it was followed.
 #[derive(Clone, Debug)]
-pub struct LinkTraffic {
+pub struct LinkAnalytics {
     /// The link.
     pub shown: ShownLink,
     /// Requests so far that were answered but are no visits.
@@ -69,33 +69,33 @@ pub struct LinkTraffic {
 
 impl App {
     /// A link, and how often it was followed.
-    pub async fn link_traffic(
+    pub async fn link_analytics(
         &self,
         caller: &Caller,
         workspace: &WorkspaceId,
         code: &str,
-        span: Span,
-    ) -> Result<LinkTraffic, AppError> {
+        span: Granularity,
+    ) -> Result<LinkAnalytics, AppError> {
         let shown = self.show_link(caller, workspace, code).await?;
         let link = shown.link.id;
         let others = self.parts.store.count_others(link).await?;
-        Ok(LinkTraffic { shown, others, periods: self.periods(link, span).await? })
+        Ok(LinkAnalytics { shown, others, periods: self.periods(link, span).await? })
     }
 
-    async fn periods(&self, link: LinkId, span: Span) -> Result<Vec<Bucket>, AppError> {
+    async fn periods(&self, link: LinkId, span: Granularity) -> Result<Vec<Bucket>, AppError> {
         let now = self.parts.clock.now();
         let day = now.as_ms().div_euclid(HOURS_A_DAY * HOUR_MS);
         let first_day = match span {
-            Span::Hour => day - HOURS.div_euclid(HOURS_A_DAY),
-            Span::Day => day - (DAYS - 1),
-            Span::Month => day - DAYS_OF_MONTHS,
+            Granularity::Hour => day - HOURS.div_euclid(HOURS_A_DAY),
+            Granularity::Day => day - (DAYS - 1),
+            Granularity::Month => day - DAYS_OF_MONTHS,
         };
         let store = &self.parts.store;
         let first = Hour::of(Timestamp::from_ms(first_day * HOURS_A_DAY * HOUR_MS));
         let end = Hour::from_number(Hour::of(now).number().saturating_add(1));
         let hours = store.list_hours(link, first, end).await?;
         let days = match span {
-            Span::Hour => Vec::new(),
+            Granularity::Hour => Vec::new(),
             _ => store.list_days(link, first_day, day + 1).await?,
         };
         let mut buckets = empty(span, now);
@@ -104,7 +104,7 @@ impl App {
         for (ms, found) in hours.chain(days) {
             let key = key(span, Timestamp::from_ms(ms));
             if let Some(bucket) = buckets.get_mut(&key) {
-                bucket.hits += found.clicks;
+                bucket.clicks += found.hits;
                 bucket.others += found.others;
             }
         }
@@ -113,31 +113,31 @@ impl App {
 }
 
 /// Which period an instant is in, as a number that grows by one.
-fn key(span: Span, at: Timestamp) -> i64 {
+fn key(span: Granularity, at: Timestamp) -> i64 {
     match span {
-        Span::Hour => at.as_ms().div_euclid(HOUR_MS),
-        Span::Day => at.as_ms().div_euclid(HOUR_MS * HOURS_A_DAY),
-        Span::Month => Month::of(at).number(),
+        Granularity::Hour => at.as_ms().div_euclid(HOUR_MS),
+        Granularity::Day => at.as_ms().div_euclid(HOUR_MS * HOURS_A_DAY),
+        Granularity::Month => Month::of(at).number(),
     }
 }
 
-fn start(span: Span, key: i64) -> Timestamp {
+fn start(span: Granularity, key: i64) -> Timestamp {
     match span {
-        Span::Hour => Timestamp::from_ms(key * HOUR_MS),
-        Span::Day => Timestamp::from_ms(key * HOUR_MS * HOURS_A_DAY),
-        Span::Month => Month::from_number(key - 1).end(),
+        Granularity::Hour => Timestamp::from_ms(key * HOUR_MS),
+        Granularity::Day => Timestamp::from_ms(key * HOUR_MS * HOURS_A_DAY),
+        Granularity::Month => Month::from_number(key - 1).end(),
     }
 }
 
 /// Every period up to the present one, with nothing in it.
-fn empty(span: Span, now: Timestamp) -> BTreeMap<i64, Bucket> {
+fn empty(span: Granularity, now: Timestamp) -> BTreeMap<i64, Bucket> {
     let count = match span {
-        Span::Hour => HOURS,
-        Span::Day => DAYS,
-        Span::Month => MONTHS,
+        Granularity::Hour => HOURS,
+        Granularity::Day => DAYS,
+        Granularity::Month => MONTHS,
     };
     let last = key(span, now);
-    let bucket = |key| (key, Bucket { start: start(span, key), hits: 0, others: 0 });
+    let bucket = |key| (key, Bucket { start: start(span, key), clicks: 0, others: 0 });
     (last - count + 1..=last).map(bucket).collect()
 }
 
@@ -149,9 +149,9 @@ mod tests {
     fn periods_follow_each_other_without_a_gap_and_end_now() {
         let now = Timestamp::parse_rfc3339("2026-03-15T12:34:56Z").unwrap();
         for (span, count, first, last) in [
-            (Span::Hour, 48, "2026-03-13T13:00:00.000Z", "2026-03-15T12:00:00.000Z"),
-            (Span::Day, 30, "2026-02-14T00:00:00.000Z", "2026-03-15T00:00:00.000Z"),
-            (Span::Month, 12, "2025-04-01T00:00:00.000Z", "2026-03-01T00:00:00.000Z"),
+            (Granularity::Hour, 48, "2026-03-13T13:00:00.000Z", "2026-03-15T12:00:00.000Z"),
+            (Granularity::Day, 30, "2026-02-14T00:00:00.000Z", "2026-03-15T00:00:00.000Z"),
+            (Granularity::Month, 12, "2025-04-01T00:00:00.000Z", "2026-03-01T00:00:00.000Z"),
         ] {
             let buckets: Vec<Bucket> = empty(span, now).into_values().collect();
             assert_eq!(buckets.len(), count);

@@ -15,7 +15,7 @@ const QUICK: Duration = Duration::from_millis(5);
 
 /// Totals of the whole platform.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Stats {
+pub struct Totals {
     /// Links that redirect.
     pub live_links: i64,
     /// All redirects ever.
@@ -26,13 +26,13 @@ pub struct Stats {
 
 /// The last count of live links, and until when it is good.
 #[derive(Debug, Default)]
-pub(crate) struct Cached(Mutex<Option<(i64, Instant)>>);
+pub(crate) struct TotalsCache(Mutex<Option<(i64, Instant)>>);
 
 impl App {
     /// The totals.
-    pub async fn stats(&self) -> Result<Stats, AppError> {
+    pub async fn totals(&self) -> Result<Totals, AppError> {
         // The lock is held while counting: one count at a time, whoever asks.
-        let mut cached = self.stats.0.lock().await;
+        let mut cached = self.totals.0.lock().await;
         let live_links = match *cached {
             Some((count, good_until)) if Instant::now() < good_until => count,
             _ => {
@@ -44,7 +44,7 @@ impl App {
             }
         };
         drop(cached);
-        let redirects = self.parts.store.total_clicks().await?;
-        Ok(Stats { live_links, redirects: redirects.count, mean_ms: redirects.mean_ms })
+        let redirects = self.parts.store.total_redirects().await?;
+        Ok(Totals { live_links, redirects: redirects.count, mean_ms: redirects.mean_ms })
     }
 }

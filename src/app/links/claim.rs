@@ -52,7 +52,7 @@ impl App {
         let taken = self.parts.store.claim_links(identity.id, &claims, now, &notes).await?;
         // The cache knows when they were to expire. At once, and for all: what comes next waits.
         for (claim, _) in claims.iter().zip(&taken).filter(|(_, id)| id.is_some()) {
-            self.forget_address(main.id.as_str(), claim.code.as_str());
+            self.invalidate_link(main.id.as_str(), claim.code.as_str());
         }
         let mut taken = claims.iter().zip(taken);
         let mut results = Vec::with_capacity(requests.len());

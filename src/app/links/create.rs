@@ -305,7 +305,7 @@ impl App {
                 (Slot::Pending(draft), Some(place)) => {
                     let link = draft.stored(*place);
                     // A visitor may have asked for the address before there was a link.
-                    self.forget_visits(link.workspace.as_str(), link.code.as_str());
+                    self.invalidate_redirects(link.workspace.as_str(), link.code.as_str());
                     let token = draft.claim_token.clone();
                     *slot = Slot::Done(Box::new(link), true, token);
                 }
@@ -364,8 +364,8 @@ impl App {
     }
 
     /// Drop what memory knows about a link, since it changed.
-    pub(crate) fn forget(&self, link: &Link) {
-        self.forget_address(link.workspace.as_str(), link.code.as_str());
+    pub(crate) fn invalidate(&self, link: &Link) {
+        self.invalidate_link(link.workspace.as_str(), link.code.as_str());
     }
 
     fn results(

@@ -1,5 +1,5 @@
-//! Disabling links, on behalf of those who administer the server: for themselves, or all that somebody
-//! made. What is disabled answers 410 and stays so until they let it go.
+//! Disabling links, by administrators: one link, or all links of a user. A disabled link answers 410 until
+//! it is enabled again.
 
 use crate::account::{Caller, UserId};
 use crate::app::{Action, App, AppError, AuditDetail, FieldError, Resource, ShownLink};
@@ -21,13 +21,13 @@ impl App {
         reason: &str,
         note: Option<&str>,
     ) -> Result<ShownLink, AppError> {
-        Self::administers(caller)?;
+        Self::require_admin(caller)?;
         let reason = read_reason(reason)?;
         let note = read_note(note)?;
         let workspace = self.workspace(workspace).await?;
         let link = self.find_link(&workspace.id, code).await?;
         self.disable(caller, &link, reason, note.as_deref()).await?;
-        self.look_again(&workspace, code).await
+        self.reload_link(&workspace, code).await
     }
 
     /// The same for a link that was found.
@@ -51,7 +51,7 @@ impl App {
         let change =
             self.audit_with(caller, Subject::link(link.id), Action::Disabled, detail).await?;
         let disabled = self.parts.store.disable_link(link.id, reason, note, &change).await?;
-        self.forget(link);
+        self.invalidate(link);
         if !disabled {
             return Err(AppError::NotFound(Resource::Link));
         }
@@ -66,14 +66,14 @@ impl App {
         workspace: &WorkspaceId,
         code: &str,
     ) -> Result<(), AppError> {
-        Self::administers(caller)?;
+        Self::require_admin(caller)?;
         let missing = AppError::NotFound(Resource::Link);
         let Some(code) = Code::parse(code) else { return Err(missing) };
         let link = self.parts.store.find_link(workspace, &code).await?.ok_or(missing)?;
         let subject = Subject::link(link.id);
         let change = self.audit(caller, subject, Action::Enabled).await?;
         let enabled = self.parts.store.enable_link(link.id, &change).await?;
-        self.forget(&link);
+        self.invalidate(&link);
         if enabled { Ok(()) } else { Err(AppError::NotDisabled) }
     }
 
@@ -94,7 +94,7 @@ impl App {
                 let now = self.parts.clock.now();
                 let touched = store.set_own_disabled(&shelf, user, disabled, now).await?;
                 for link in &touched {
-                    self.forget_address(&link.workspace, &link.code);
+                    self.invalidate_link(&link.workspace, &link.code);
                 }
                 if touched.is_empty() {
                     break;

@@ -37,7 +37,7 @@ impl App {
                 return Err(AppError::NotFound(Resource::Link));
             }
             // Its owner could lead it elsewhere, and have its URL again under another code.
-            if link.disabled.is_some() && Self::administers(caller).is_err() {
+            if link.disabled.is_some() && Self::require_admin(caller).is_err() {
                 return Err(AppError::LinkLocked);
             }
             let edit = self.apply(&link, patch, now)?;
@@ -46,11 +46,11 @@ impl App {
             let change =
                 self.audit_with(caller, Subject::link(link.id), Action::Edited, detail).await?;
             if self.parts.store.edit_link(&link, &edit, now, &change).await? {
-                self.forget(&link);
+                self.invalidate(&link);
                 if is_retargeted {
                     self.retarget_alarm.retargeted(caller);
                 }
-                return self.look_again(&workspace, code).await;
+                return self.reload_link(&workspace, code).await;
             }
         }
         Err(AppError::ChangedMeanwhile)
@@ -67,7 +67,7 @@ impl App {
         let change = self.audit(caller, Subject::link(link.id), Action::Deleted).await?;
         let now = self.parts.clock.now();
         let deleted = self.parts.store.delete_link(link.id, now, &change).await?;
-        self.forget(&link);
+        self.invalidate(&link);
         if deleted { Ok(()) } else { Err(AppError::NotFound(Resource::Link)) }
     }
 
@@ -82,11 +82,11 @@ impl App {
         let change = self.audit(caller, Subject::link(link.id), Action::Restored).await?;
         let now = self.parts.clock.now();
         let restored = self.parts.store.restore_link(link.id, now, &change).await?;
-        self.forget(&link);
+        self.invalidate(&link);
         if !restored {
             return Err(AppError::NotDeleted);
         }
-        self.look_again(&workspace, code).await
+        self.reload_link(&workspace, code).await
     }
 
     /// What the link is to be.

@@ -8,6 +8,7 @@ pub(crate) mod draft;
 pub(crate) mod edit;
 pub(crate) mod list;
 pub(crate) mod qr;
+pub(crate) mod report;
 pub(crate) mod retarget_alarm;
 mod reuse;
 mod short_url;

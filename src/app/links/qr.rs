@@ -7,14 +7,14 @@ use crate::link::qr::{self, Look, QrError};
 
 /// What a picture is made as.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Format {
+pub enum QrFormat {
     /// Lines, at any size.
     Svg,
     /// Pixels.
     Png,
 }
 
-impl Format {
+impl QrFormat {
     /// Read its name.
     pub fn parse(text: &str) -> Result<Self, AppError> {
         match text {
@@ -38,29 +38,29 @@ impl Format {
 
 /// A picture.
 #[derive(Clone, Debug)]
-pub struct Picture {
+pub struct QrImage {
     /// What it is made as.
-    pub format: Format,
+    pub format: QrFormat,
     /// The whole file.
     pub bytes: Vec<u8>,
 }
 
 impl App {
     /// The QR code of a link's short address.
-    pub async fn link_picture(
+    pub async fn link_qr(
         &self,
         caller: &Caller,
         workspace: &WorkspaceId,
         code: &str,
-        format: Format,
+        format: QrFormat,
         look: &Look,
-    ) -> Result<Picture, AppError> {
+    ) -> Result<QrImage, AppError> {
         let shown = self.show_link(caller, workspace, code).await?;
         let bytes = match format {
-            Format::Svg => qr::svg(&shown.short_url, look).map(String::into_bytes),
-            Format::Png => qr::png(&shown.short_url, look),
+            QrFormat::Svg => qr::svg(&shown.short_url, look).map(String::into_bytes),
+            QrFormat::Png => qr::png(&shown.short_url, look),
         };
-        Ok(Picture { format, bytes: bytes.map_err(AppError::from)? })
+        Ok(QrImage { format, bytes: bytes.map_err(AppError::from)? })
     }
 }
 

@@ -1,5 +1,5 @@
-//! An alarm when somebody leads many links elsewhere in a short time, as whoever broke in would. It
-//! stops nobody: a team that moves to another domain does the same. Counted on each instance alone.
+//! A warning when one caller changes the targets of many links in a short time, as an intruder would. It
+//! refuses nothing: a team that moves to another domain does the same. Counted on each instance by itself.
 
 use std::time::Duration;
 

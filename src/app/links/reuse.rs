@@ -1,5 +1,5 @@
-//! Asking again for what exists: the same URL in the same workspace with a deterministic code, or the
-//! same target under the same chosen code. That is answered from memory, as the store would answer.
+//! Reuse of existing links: a request for the same URL in the same workspace with a deterministic code,
+//! or for the same target under the same chosen code, is answered from memory, as the store would answer.
 //!
 //! The link itself is known for a day, until it changes; who may have it is asked each time. Its
 //! counts are read again when they are older than a second, by one read without a transaction; a

@@ -1,4 +1,4 @@
-//! A link as people see it: with its address, its state and the limit that holds for it.
+//! A link with what follows from it now: its short URL, its status and its hit limit.
 
 use crate::account::{Act, Caller, access};
 use crate::app::links::short_url::short_url;
@@ -77,7 +77,7 @@ impl App {
     }
 
     /// A link as it is now, for somebody who may see it.
-    pub(crate) async fn look_again(
+    pub(crate) async fn reload_link(
         &self,
         workspace: &Workspace,
         code: &str,
@@ -94,7 +94,7 @@ impl App {
         let place = self.parts.store.find_redirect_row(&key).await?.ok_or_else(missing)?;
         let workspace = WorkspaceId::parse(&place.workspace).ok_or_else(missing)?;
         let workspace = self.workspace(&workspace).await?;
-        let shown = self.look_again(&workspace, &place.code).await?;
+        let shown = self.reload_link(&workspace, &place.code).await?;
         if shown.status == Status::Deleted { Err(missing()) } else { Ok(shown) }
     }
 

@@ -1,4 +1,4 @@
-//! Where a link may lead: what is asked of every target, whoever makes or changes the link.
+//! Checks that every target has to pass, for new and for changed links.
 
 use crate::app::{App, FieldError};
 use crate::code::{Canonical, canonicalise};
@@ -6,10 +6,10 @@ use crate::link::Blocklist;
 use crate::link::target::{self, TargetError};
 
 impl App {
-    /// Put another block list in force, here alone: each instance reads its own file.
+    /// Replace the block list of this instance: each instance reads its own file.
     pub fn block(&self, list: Blocklist) {
         self.parts.blocked.replace(list);
-        // What is in memory was judged by the old one.
+        // Cached links were checked against the old one.
         self.parts.links.clear();
     }
 
@@ -18,11 +18,11 @@ impl App {
         let refused = |code, detail: String| FieldError::new("original_url", code, detail);
         let canonical =
             canonicalise(url).map_err(|error| refused(error.code(), error.to_string()))?;
-        self.judge(&canonical).map_err(|error| refused(error.code(), error.to_string()))?;
+        self.check_allowed(&canonical).map_err(|error| refused(error.code(), error.to_string()))?;
         Ok(canonical)
     }
 
-    fn judge(&self, canonical: &Canonical) -> Result<(), TargetError> {
+    fn check_allowed(&self, canonical: &Canonical) -> Result<(), TargetError> {
         let policy = &self.parts.policy;
         target::check(canonical, policy.private_targets)?;
         let is_workspace = |host: &str| self.parts.hosts.workspace(host).is_some();

@@ -61,7 +61,7 @@ impl App {
         let Some((workspace, at)) = released else { return Ok(()) };
         let end = at.plus(self.parts.policy.host_quarantine);
         let is_over = workspace == host.workspace || end <= host.created_at;
-        if is_over || Self::administers(caller).is_ok() {
+        if is_over || Self::require_admin(caller).is_ok() {
             return Ok(());
         }
         Err(AppError::HostQuarantined { end })

@@ -1,4 +1,4 @@
-//! Members of workspaces: who is in, and with which role.
+//! Members of workspaces and their roles.
 
 use crate::account::{Act, Caller, Email, Role, UserId};
 use crate::app::page::{page_size, read_cursor};
@@ -68,7 +68,7 @@ impl App {
         if !self.parts.store.set_role(&workspace.id, member.user, role, &change).await? {
             return Err(AppError::LastAdmin);
         }
-        self.forget_workspace(&workspace.id);
+        self.invalidate_workspace(&workspace.id);
         self.member(&workspace.id, &email).await
     }
 
@@ -93,7 +93,7 @@ impl App {
         if !self.parts.store.delete_member(&workspace.id, member.user, &change).await? {
             return Err(AppError::LastAdmin);
         }
-        self.forget_workspace(&workspace.id);
+        self.invalidate_workspace(&workspace.id);
         Ok(())
     }
 

@@ -196,7 +196,7 @@ impl App {
         cursor: Option<&str>,
         limit: Option<i64>,
     ) -> Result<Page<ShownWorkspace>, AppError> {
-        // Who may not ask is told that, before anything about what was asked.
+        // Authorization comes before validation.
         if !caller.is_open() {
             access::to_account(caller, Scope::Read)?;
         }
@@ -254,11 +254,11 @@ impl App {
         if !self.parts.store.update_workspace(&workspace, &change).await? {
             return Err(AppError::NotFound(Resource::Workspace));
         }
-        self.forget_workspace(id);
+        self.invalidate_workspace(id);
         if workspace.hit_limit != limit_before {
             // The limit is in every cached link of the workspace; this is rare enough to start
             // over.
-            self.forget_links();
+            self.invalidate_all_links();
         }
         Ok(self.with_hosts(workspace))
     }
@@ -278,7 +278,7 @@ impl App {
         if !self.parts.store.delete_workspace(id, now, &change).await? {
             return Err(AppError::WorkspaceInUse);
         }
-        self.forget_workspace(id);
+        self.invalidate_workspace(id);
         self.hosts_changed().await?;
         Ok(())
     }

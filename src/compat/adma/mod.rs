@@ -130,7 +130,7 @@ pub(super) async fn sync(
 #[utoipa::path(get, path = "/api/stats", tag = "adma", operation_id = "adma_stats", security(()),
     responses((status = 200, description = "The totals.", body = AdmaStats), Problems))]
 pub(super) async fn stats(State(app): State<Arc<App>>) -> JsonResult<AdmaStats> {
-    let stats = app.stats().await?;
+    let stats = app.totals().await?;
     Ok(axum::Json(AdmaStats {
         total_links: stats.live_links,
         total_redirects: stats.redirects,

@@ -1,4 +1,4 @@
-//! `/app/admin`: totals, this instance, jobs and users, for those who administer the server.
+//! `/app/admin`: totals, instances, jobs and users, for administrators.
 
 pub(super) mod audit;
 pub(super) mod reports;

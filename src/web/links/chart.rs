@@ -1,7 +1,7 @@
 //! The chart of a link's clicks: an SVG made here, with the number of each bar on hover, and the
 //! same numbers for a table.
 
-use crate::app::{Bucket, Span};
+use crate::app::{Bucket, Granularity};
 use crate::web::page::number;
 
 const WIDTH: i64 = 720;
@@ -46,22 +46,22 @@ pub(super) struct Bar {
 }
 
 impl Chart {
-    pub(super) fn draw(span: Span, buckets: &[Bucket], clicks: &str) -> Self {
-        let highest = buckets.iter().map(|bucket| bucket.hits).max().unwrap_or(0);
+    pub(super) fn draw(span: Granularity, buckets: &[Bucket], clicks: &str) -> Self {
+        let highest = buckets.iter().map(|bucket| bucket.clicks).max().unwrap_or(0);
         let ceiling = ceiling(highest);
         let tall = HEIGHT - TOP - BOTTOM;
         let count = i64::try_from(buckets.len()).unwrap_or(1).max(1);
         let step = (WIDTH - LEFT) * TENTHS / count;
         let place = |at: usize| LEFT * TENTHS + i64::try_from(at).unwrap_or(0) * step;
         let bar = |(at, bucket): (usize, &Bucket)| {
-            let height = scaled(bucket.hits, tall * TENTHS, ceiling);
+            let height = scaled(bucket.clicks, tall * TENTHS, ceiling);
             Bar {
                 x: tenths(place(at)),
                 y: tenths((TOP + tall) * TENTHS - height),
                 width: tenths(step * 8 / 10),
                 height: tenths(height),
                 step: tenths(step),
-                title: format!("{}: {} {clicks}", period(span, bucket), number(bucket.hits)),
+                title: format!("{}: {} {clicks}", period(span, bucket), number(bucket.clicks)),
             }
         };
         let every = buckets.len().div_ceil(LABELS).max(1);
@@ -85,7 +85,7 @@ impl Chart {
             rows: buckets
                 .iter()
                 .rev()
-                .map(|one| (period(span, one), number(one.hits), number(one.others)))
+                .map(|one| (period(span, one), number(one.clicks), number(one.others)))
                 .collect(),
         }
         .or_empty(highest == 0 && buckets.iter().all(|bucket| bucket.others == 0))
@@ -128,23 +128,23 @@ fn tenths(value: i64) -> String {
 }
 
 /// The period of a bucket, for people.
-fn period(span: Span, bucket: &Bucket) -> String {
+fn period(span: Granularity, bucket: &Bucket) -> String {
     let text = bucket.start.to_rfc3339();
     let end = match span {
-        Span::Hour => 16,
-        Span::Day => 10,
-        Span::Month => 7,
+        Granularity::Hour => 16,
+        Granularity::Day => 10,
+        Granularity::Month => 7,
     };
     text.get(..end).unwrap_or_default().replace('T', " ")
 }
 
 /// The same where there is little room.
-fn short_period(span: Span, bucket: &Bucket) -> String {
+fn short_period(span: Granularity, bucket: &Bucket) -> String {
     let text = bucket.start.to_rfc3339();
     let range = match span {
-        Span::Hour => 11..16,
-        Span::Day => 5..10,
-        Span::Month => 0..7,
+        Granularity::Hour => 11..16,
+        Granularity::Day => 5..10,
+        Granularity::Month => 0..7,
     };
     text.get(range).unwrap_or_default().to_owned()
 }
@@ -154,14 +154,18 @@ mod tests {
     use super::*;
     use crate::clock::Timestamp;
 
-    fn bucket(hour: i64, hits: i64) -> Bucket {
-        Bucket { start: Timestamp::from_ms(1_773_576_000_000 + hour * 3_600_000), hits, others: 1 }
+    fn bucket(hour: i64, clicks: i64) -> Bucket {
+        Bucket {
+            start: Timestamp::from_ms(1_773_576_000_000 + hour * 3_600_000),
+            clicks,
+            others: 1,
+        }
     }
 
     #[test]
     fn the_tallest_bar_fits_and_says_how_many() {
         let buckets = [bucket(0, 0), bucket(1, 7), bucket(2, 10)];
-        let chart = Chart::draw(Span::Hour, &buckets, "clicks");
+        let chart = Chart::draw(Granularity::Hour, &buckets, "clicks");
         assert_eq!(
             chart.lines.iter().map(|line| line.1.as_str()).collect::<Vec<_>>(),
             ["0", "5", "10"]
@@ -175,9 +179,9 @@ mod tests {
 
     #[test]
     fn nothing_and_very_much_are_drawn_as_well() {
-        assert!(Chart::draw(Span::Day, &[], "clicks").is_empty());
-        let most = Bucket { hits: i64::MAX, ..bucket(0, 0) };
-        let chart = Chart::draw(Span::Month, &[most], "clicks");
+        assert!(Chart::draw(Granularity::Day, &[], "clicks").is_empty());
+        let most = Bucket { clicks: i64::MAX, ..bucket(0, 0) };
+        let chart = Chart::draw(Granularity::Month, &[most], "clicks");
         assert_eq!(chart.bars[0].height, "186.0");
         assert_eq!([1, 2, 3, 5, 10, 11, 101].map(ceiling), [2, 2, 4, 10, 10, 20, 200]);
     }

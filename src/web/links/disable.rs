@@ -1,4 +1,4 @@
-//! `…/l/{code}/disable` and `…/enable`: for those who administer the server.
+//! `…/l/{code}/disable` and `…/enable`, for administrators.
 
 use axum::response::{IntoResponse, Redirect, Response};
 

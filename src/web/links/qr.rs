@@ -3,7 +3,7 @@
 use axum::response::{IntoResponse, Response};
 use http::{HeaderValue, header};
 
-use crate::app::{App, AppError, Format};
+use crate::app::{App, AppError, QrFormat};
 use crate::link::qr::{Look, QrError};
 use crate::web::errors::PageError;
 use crate::web::form::FormData;
@@ -23,9 +23,9 @@ pub(in crate::web) async fn qr(
     PageCall { app, visitor, query, path: (workspace, code) }: PageCall<(String, String)>,
 ) -> Result<Response, PageError> {
     let workspace = App::workspace_id(&workspace)?;
-    let format = Format::parse(query.word("format").unwrap_or("svg"))?;
+    let format = QrFormat::parse(query.word("format").unwrap_or("svg"))?;
     let look = read_look(&query).map_err(AppError::from)?;
-    let picture = app.link_picture(&visitor.caller, &workspace, &code, format, &look).await?;
+    let picture = app.link_qr(&visitor.caller, &workspace, &code, format, &look).await?;
     let headers = [
         (header::CONTENT_TYPE, HeaderValue::from_static(picture.format.media_type())),
         (header::CONTENT_SECURITY_POLICY, POLICY),

@@ -3,7 +3,7 @@
 use askama::Template;
 use axum::response::Response;
 
-use crate::app::{Action, AuditEntry, LinkTraffic, ShownLink, Span};
+use crate::app::{Action, AuditEntry, Granularity, LinkAnalytics, ShownLink};
 use crate::clock::Timestamp;
 use crate::code::{Canonical, canonicalise};
 use crate::link::qr::Look;
@@ -85,9 +85,9 @@ pub(in crate::web) async fn show(
 ) -> Result<Response, PageError> {
     let place = WorkspaceView::enter(&app, &visitor, &workspace, "").await?;
     let words = visitor.words();
-    let span = Span::parse(query.text("by")).unwrap_or(Span::Day);
-    let traffic = app.link_traffic(&visitor.caller, &place.workspace, &code, span).await?;
-    let LinkTraffic { shown, periods, .. } = traffic;
+    let span = Granularity::parse(query.text("by")).unwrap_or(Granularity::Day);
+    let traffic = app.link_analytics(&visitor.caller, &place.workspace, &code, span).await?;
+    let LinkAnalytics { shown, periods, .. } = traffic;
     let entries = app.link_audit(&visitor.caller, &place.workspace, &code).await?;
     let chart = Chart::draw(span, &periods, words.link.clicks);
     let history = entries.into_iter().map(|entry| line(entry, words)).collect();

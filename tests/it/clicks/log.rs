@@ -71,7 +71,7 @@ async fn what_a_dead_process_left_in_the_log_counts_once_and_uses_the_limit(kind
     // They count in the total from when they are safe.
     links::totals(&kurz.http(), 2, 7).await;
     // While somebody may still be at work on them they are left alone.
-    kurz.app().settle_left(SILENT, false).await.unwrap();
+    kurz.app().apply_abandoned_clicks(SILENT, false).await.unwrap();
     assert_eq!(rows().await, 2);
     let kurz = match kind {
         // Nobody else can be at work: the next start settles them.
@@ -87,7 +87,7 @@ async fn what_a_dead_process_left_in_the_log_counts_once_and_uses_the_limit(kind
             );
             kurz.home.execute(&older).await;
             let (left, right) = tokio::join!(
-                kurz.app().settle_left(SILENT, false),
+                kurz.app().apply_abandoned_clicks(SILENT, false),
                 store.settle_left(SILENT, kurz.clock.now())
             );
             left.unwrap();
@@ -110,7 +110,7 @@ async fn what_a_dead_process_left_in_the_log_counts_once_and_uses_the_limit(kind
     // The limit goes by it.
     http.get(&links::short_path(&one)).await.expect(429);
     http.get(&links::short_path(&two)).await.expect(302);
-    kurz.app().settle_left(Duration::ZERO, true).await.unwrap();
+    kurz.app().apply_abandoned_clicks(Duration::ZERO, true).await.unwrap();
     links::counted(&http, &two, 3).await;
     links::totals(&http, 2, 8).await;
     kurz.stop().await;

@@ -7,7 +7,7 @@ use utoipa::{IntoParams, ToSchema};
 use crate::api::call::{Call, JsonResult, LinkPath};
 use crate::api::input::Params;
 use crate::api::time::Time;
-use crate::app::{Bucket, LinkTraffic, Span};
+use crate::app::{Bucket, Granularity, LinkAnalytics};
 use crate::problem::{Problem, Problems};
 
 /// What to count by.
@@ -33,7 +33,7 @@ pub(crate) struct PeriodBody {
 
 impl From<Bucket> for PeriodBody {
     fn from(bucket: Bucket) -> Self {
-        Self { start: bucket.start.into(), hits: bucket.hits, others: bucket.others }
+        Self { start: bucket.start.into(), hits: bucket.clicks, others: bucket.others }
     }
 }
 
@@ -61,16 +61,16 @@ pub(crate) struct LinkStats {
     operation_id = "link_stats",
     params(LinkPath, StatsParams),
     responses((status = 200, description = "The counts.", body = LinkStats), Problems))]
-pub(crate) async fn stats(
+pub(crate) async fn analytics(
     Call { app, caller, path }: Call<LinkPath>,
     Params(params): Params<StatsParams>,
 ) -> JsonResult<LinkStats> {
-    let span = Span::parse(params.by.as_deref().unwrap_or("day")).ok_or_else(|| {
+    let span = Granularity::parse(params.by.as_deref().unwrap_or("day")).ok_or_else(|| {
         let detail = "`by` is hour, day or month.";
         Problem::new(StatusCode::UNPROCESSABLE_ENTITY, "query-invalid", detail)
     })?;
-    let traffic = app.link_traffic(&caller, &path.workspace()?, &path.code, span).await?;
-    let LinkTraffic { shown, others, periods } = traffic;
+    let traffic = app.link_analytics(&caller, &path.workspace()?, &path.code, span).await?;
+    let LinkAnalytics { shown, others, periods } = traffic;
     Ok(axum::Json(LinkStats {
         redirect_count: shown.link.redirect_count,
         avg_redirect_ms: shown.link.avg_redirect_ms,

@@ -25,11 +25,11 @@ pub(crate) struct StatsBody {
 #[utoipa::path(get, path = "/api/v1/stats", tag = "platform",
     operation_id = "platform_stats", security(()),
     responses((status = 200, description = "The totals.", body = StatsBody), Problems))]
-pub(crate) async fn stats(State(app): State<Arc<App>>) -> JsonResult<StatsBody> {
-    let stats = app.stats().await?;
+pub(crate) async fn totals(State(app): State<Arc<App>>) -> JsonResult<StatsBody> {
+    let totals = app.totals().await?;
     Ok(axum::Json(StatsBody {
-        total_links: stats.live_links,
-        total_redirects: stats.redirects,
-        avg_redirect_ms: stats.mean_ms,
+        total_links: totals.live_links,
+        total_redirects: totals.redirects,
+        avg_redirect_ms: totals.mean_ms,
     }))
 }
