@@ -214,7 +214,7 @@ impl App {
 
     /// Keep connections to the store open though nobody needs them at the moment.
     pub async fn tend_store(&self) {
-        self.parts.store.tend().await;
+        self.parts.store.keep_connections_open().await;
     }
 
     /// Links in memory and about how many bytes they take.
@@ -246,7 +246,7 @@ impl App {
         if let Some(ledger) = self.parts.recorder.ledger() {
             ledger.give_back().await;
         }
-        self.parts.store.tidy().await;
+        self.parts.store.checkpoint().await;
         flushed
     }
 
@@ -254,7 +254,7 @@ impl App {
     /// may be at work, those that have been silent for `idle` are taken for such; where nobody
     /// can be, that is for the start alone, to leave nothing.
     pub async fn settle_left(&self, idle: Duration, at_start: bool) -> Result<(), AppError> {
-        let idle = match (self.parts.store.is_alone(), at_start) {
+        let idle = match (self.parts.store.is_single_process(), at_start) {
             (true, false) => return Ok(()),
             (true, true) => Duration::ZERO,
             (false, _) => idle,

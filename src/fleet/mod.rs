@@ -70,7 +70,7 @@ impl Fleet {
         Self {
             instance: instance_name(entropy),
             channel: format!("kurz:{name}"),
-            has_others: redis.is_some() || !store.is_alone(),
+            has_others: redis.is_some() || !store.is_single_process(),
             redis,
             store,
             peers: Peers::default(),
@@ -101,7 +101,8 @@ impl Fleet {
     /// Wait until every channel was tried, but not for long: what is heard from then on is not missed,
     /// so that nothing has to be forgotten that is read after this.
     pub async fn listening(&self) {
-        let channels = usize::from(self.redis.is_some()) + usize::from(!self.store.is_alone());
+        let channels =
+            usize::from(self.redis.is_some()) + usize::from(!self.store.is_single_process());
         let mut tried = self.tried.subscribe();
         // Late, it is told that it may have missed something.
         let _ = timeout(FIRST_TRY, tried.wait_for(|tried| *tried >= channels)).await;

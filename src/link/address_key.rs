@@ -113,7 +113,7 @@ mod tests {
     use crate::code::path;
 
     #[test]
-    fn d5_no_two_addresses_share_a_key() {
+    fn no_two_addresses_share_a_key() {
         let acme = WorkspaceId::parse("acme").unwrap();
         let place = |text| path::parse(text).unwrap().place;
         let main = AddressKey::on_main_host(place("/promo"));
