@@ -196,7 +196,7 @@ impl App {
 
     /// Keep connections to the store open while they are idle.
     pub async fn keep_store_connections(&self) {
-        self.parts.store.tend().await;
+        self.parts.store.keep_connections_open().await;
     }
 
     /// Links in memory and about how many bytes they take.
@@ -227,7 +227,7 @@ impl App {
         if let Some(quota) = self.parts.quota.as_ref() {
             quota.give_back().await;
         }
-        self.parts.store.tidy().await;
+        self.parts.store.checkpoint().await;
         flushed
     }
 
@@ -239,7 +239,7 @@ impl App {
         idle: Duration,
         at_start: bool,
     ) -> Result<(), AppError> {
-        let idle = match (self.parts.store.is_alone(), at_start) {
+        let idle = match (self.parts.store.is_single_process(), at_start) {
             (true, false) => return Ok(()),
             (true, true) => Duration::ZERO,
             (false, _) => idle,

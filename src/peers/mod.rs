@@ -70,7 +70,7 @@ impl Peers {
         Self {
             instance: instance_name(entropy),
             channel: format!("kurz:{name}"),
-            has_others: redis.is_some() || !store.is_alone(),
+            has_others: redis.is_some() || !store.is_single_process(),
             redis,
             store,
             live: LiveInstances::default(),
@@ -101,7 +101,8 @@ impl Peers {
     /// Wait until every channel was attempted, but not for long: what is received from then on is not missed,
     /// so that nothing has to be forgotten that is read after this.
     pub async fn wait_subscribed(&self) {
-        let channels = usize::from(self.redis.is_some()) + usize::from(!self.store.is_alone());
+        let channels =
+            usize::from(self.redis.is_some()) + usize::from(!self.store.is_single_process());
         let mut attempted = self.attempted.subscribe();
         // Late, it is told that it may have missed something.
         let _ = timeout(FIRST_TRY, attempted.wait_for(|attempted| *attempted >= channels)).await;

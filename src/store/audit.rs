@@ -1,4 +1,5 @@
-//! Who did what, when, to what: a row for each change, written in the transaction that made it.
+//! The audit log: who did what, when, to what. An entry is written in the transaction that makes its
+//! change.
 //!
 //! Invariant: rows are only added. When a link is purged the detail of its changes, which holds old
 //! targets, is emptied, unless the link was disabled; that something was done, when and by whom stays.
@@ -12,7 +13,7 @@ use crate::store::locks::HeldLock;
 use crate::store::value::{SqlRow, SqlValue};
 use crate::store::{Error, Store};
 
-/// Changes, with what they are about in words where that still exists.
+/// Entries, with the name of their subject where that still exists.
 macro_rules! audit {
     ($which:literal) => {
         concat!(
@@ -29,7 +30,7 @@ macro_rules! audit {
     };
 }
 
-/// The making of links, as if it were written down like other changes.
+/// The creation of links, in the shape of entries.
 macro_rules! made {
     ($which:literal) => {
         concat!(
@@ -57,26 +58,26 @@ statements! {
         and (cast($4 as text) is null or c.action = $4)
         and (cast($5 as text) is null or c.subject_kind = $5)
         order by c.at desc, c.id desc limit $6");
-    /// That a link was made stands in its own row: a second one for each would make making them dearer.
+    /// The creation of a link is in its own row: an entry for each would make creation more expensive.
     MADE = made!("l.id < $1 order by l.id desc limit $2");
     MADE_BY_USER = made!("l.list_scope = $1 and (l.created_at, l.id) < ($2, $3)
         order by l.created_at desc, l.id desc limit $4");
     RETIRE = "delete from audit
         where id in (select id from audit where at < $1 order by at limit $2) returning id";
-    /// What was disabled stays known, for as long as the log is kept: its maker may come back.
+    /// Why a link was disabled stays for as long as the log is kept.
     EMPTY = "update audit set detail = '{}' where subject_kind = 'link' and subject_id = $1
         and action <> 'disabled'
         and exists (select 1 from links where id = $2 and purged_at is not null)";
 }
 
-/// A change to be written down.
+/// An entry to be written.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NewAuditEntry {
     /// A number from [`Store::take_numbers`].
     pub id: i64,
     /// When.
     pub at: Timestamp,
-    /// Whose account; `None`: nobody's.
+    /// The account; `None`: without one.
     pub user: Option<UserId>,
     /// With which key, if with one.
     pub key: Option<KeyId>,
@@ -118,7 +119,7 @@ impl Subject {
         Self { kind: "workspace", id: workspace.to_string() }
     }
 
-    /// Somebody's place in a workspace.
+    /// A membership in a workspace.
     pub fn member(workspace: &WorkspaceId, email: &Email) -> Self {
         Self { kind: "member", id: format!("{workspace}/{email}") }
     }
@@ -129,10 +130,10 @@ impl Subject {
     }
 }
 
-/// Which changes to look at, and from where on back in time.
+/// Which entries, and from where on back in time.
 #[derive(Clone, Debug)]
 pub struct AuditQuery {
-    /// By whom.
+    /// By this user.
     pub user: Option<UserId>,
     /// What was done.
     pub action: Option<String>,
@@ -144,14 +145,14 @@ pub struct AuditQuery {
     pub most: i64,
 }
 
-/// A change that was written down.
+/// An entry of the log.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AuditRow {
     /// Its number.
     pub id: i64,
     /// When.
     pub at: Timestamp,
-    /// Whose account; `None`: nobody's.
+    /// The account; `None`: without one.
     pub user: Option<UserId>,
     /// With which key, if with one.
     pub key: Option<KeyId>,
@@ -167,7 +168,7 @@ pub struct AuditRow {
     pub subject: (String, String),
 }
 
-/// The step that writes down a change.
+/// The step that writes an entry.
 pub(super) fn step(change: &NewAuditEntry) -> Step {
     Step::new(
         INSERT,
@@ -185,13 +186,13 @@ pub(super) fn step(change: &NewAuditEntry) -> Step {
     )
 }
 
-/// The step that empties what is known of the changes of a link that is purged.
+/// The step that empties the details of a purged link's entries.
 pub(super) fn empty_step(link: i64) -> Step {
     Step::new(EMPTY, [SqlValue::owned(link.to_string()), SqlValue::Int(link)])
 }
 
 impl Store {
-    /// Do a step and write it down, or neither, when the step gives no row; its rows.
+    /// Do a step and write its entry, or neither when the step gives no row; its rows.
     pub(super) async fn write_audited(
         &self,
         step: Step,
@@ -203,12 +204,12 @@ impl Store {
         }
     }
 
-    /// Write down a change that is made already.
+    /// Write the entry of a change that is made already.
     pub async fn insert_audit(&self, change: &NewAuditEntry) -> Result<(), Error> {
         self.db.write(step(change)).await.map(|_| ())
     }
 
-    /// Changes of all kinds but the making of links, newest first.
+    /// Entries of all kinds but the creation of links, newest first.
     pub async fn list_audit(&self, query: &AuditQuery) -> Result<Vec<AuditRow>, Error> {
         let (at, id) = query.before;
         let rest = [
@@ -228,7 +229,7 @@ impl Store {
         rows.iter().map(read_change).collect()
     }
 
-    /// Links that were made, the newest first; with a user, theirs in `main`.
+    /// Creations of links, newest first; with a user, theirs in `main`.
     pub async fn list_created(&self, query: &AuditQuery) -> Result<Vec<AuditRow>, Error> {
         let (at, id) = query.before;
         let (id, most) = (SqlValue::Int(id), SqlValue::Int(query.most));
@@ -242,7 +243,7 @@ impl Store {
         rows.iter().map(read_change).collect()
     }
 
-    /// Forget at most `most` changes from before `end`, or `None` when the lock was lost; whether there
+    /// Remove at most `most` entries from before `end`, or `None` when the lock was lost; whether there
     /// may be more.
     pub async fn purge_audit(
         &self,
@@ -261,7 +262,7 @@ impl Store {
         }
     }
 
-    /// The latest changes of a link, newest first.
+    /// The latest entries of a link, newest first.
     pub async fn list_link_audit(&self, link: LinkId, most: i64) -> Result<Vec<AuditRow>, Error> {
         let params = vec![SqlValue::owned(link.to_string()), SqlValue::Int(most)];
         self.db.list(LIST, params).await?.iter().map(read_change).collect()

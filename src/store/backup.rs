@@ -42,14 +42,14 @@ impl PartialBackup {
         let path = to.with_added_extension("part");
         let mut options = OpenOptions::new();
         options.write(true).create(true).truncate(true);
-        // It holds secrets: not for everybody's eyes, whatever the umask says.
+        // It holds secrets: readable by its owner alone, whatever the umask is.
         #[cfg(unix)]
         std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
         options.open(&path).map_err(|error| cannot_write(to, &error))?;
         Ok(Self(path))
     }
 
-    /// Give it its name, unless somebody took that meanwhile.
+    /// Give it its name, unless a file of that name was made meanwhile.
     fn publish(self, to: &Path) -> Result<(), Error> {
         match fs::hard_link(&self.0, to) {
             Ok(()) => {}

@@ -1,4 +1,4 @@
-//! Claims: a link that nobody owns becomes somebody's, by its token.
+//! Claims: a link without an owner gets one, by its token.
 //!
 //! Invariant: each token works once. The update itself asks whether the link is still there to be
 //! taken, so of any number of claimers one gets a row.

@@ -1,5 +1,5 @@
-//! Cleanup: links past their time are marked, and dead ones turned into tombstones. A part at a
-//! time, and only while the lock is held: see `locks`.
+//! Cleanup: expired links are marked, and links that were deleted or expired long enough ago are purged:
+//! turned into tombstones. A batch at a time, and only while the lock is held: see `locks`.
 //!
 //! Invariant: each statement asks again whether the link is still as it was found. A link that was
 //! claimed, restored, edited or revived meanwhile is not touched.
@@ -46,8 +46,8 @@ statements! {
         union all select id from links where purged_at is null and expires_at is not null
             and expired_at <= ", database_now!("$1"), " - $2
         limit $3");
-    /// What is left is what guards the code: its place, the hash of its URL, whose it was,
-    /// and that it was disabled.
+    /// What is left keeps the code taken: its address, the hash of its URL, its owner, and that it was
+    /// disabled.
     PURGE = text!(Text("update links set target = '', "), Nulls(PURGED_COLUMNS),
         Text(concat!(", purged_at = ", database_now!("$1"), ", version = version + 1
         where id = $2 and purged_at is null and ", is_due!("$1", "$3"), "

@@ -1,6 +1,6 @@
-//! Links that whoever runs the server disables, and lets go again.
+//! Links that an administrator disables and enables.
 //!
-//! Invariant: nothing but these statements ends that a link is disabled: neither an edit, nor deleting
+//! Invariant: only these statements enable a link again: neither an edit, nor deleting
 //! and restoring it, nor its purge, nor asking for the same URL again.
 
 use crate::account::UserId;
@@ -18,7 +18,7 @@ statements! {
     ENABLE = "update links set disabled_at = null, disabled_reason = null, disabled_note = null,
             updated_at = $1, version = version + 1
         where id = $2 and disabled_at is not null returning id";
-    /// A part of the links that somebody made in one list; what it gave back is not given again.
+    /// Some of an owner's links in one list; those that it returned do not match again.
     DISABLE_OWN = "update links set disabled_at = $1, disabled_reason = 'account', updated_at = $1,
             version = version + 1
         where id in (select id from links where list_scope = $2 and owner_id = $3
@@ -49,14 +49,13 @@ impl Store {
         Ok(!self.write_audited(Step::new(DISABLE, params), change).await?.is_empty())
     }
 
-    /// Let a disabled link go; `false` when it is not disabled.
+    /// Enable a disabled link; `false` when it is not disabled.
     pub async fn enable_link(&self, id: LinkId, change: &NewAuditEntry) -> Result<bool, Error> {
         let params = [change.at.into(), SqlValue::Int(id.0)];
         Ok(!self.write_audited(Step::new(ENABLE, params), change).await?.is_empty())
     }
 
-    /// Disable, or let go, some of the links that `owner` made in a list; where they are. Empty: none
-    /// is left.
+    /// Disable or enable some of the links of `owner` in a list; their addresses. Empty: none is left.
     pub async fn set_own_disabled(
         &self,
         list: &str,

@@ -1,4 +1,4 @@
-//! The seam between kurz and its two databases: a handful of methods, implemented by `sqlite` and
+//! The interface between the store and its two databases: a handful of methods, implemented by `sqlite` and
 //! `postgres`. Everything above it is written once.
 //!
 //! Invariant: the text of a statement is a constant. [`Sql`] has no other constructor than the
@@ -166,7 +166,7 @@ impl Db {
     }
 
     /// The time, for a statement that goes by the database's clock: an SQLite database is in the
-    /// process and goes by the process's, `now`; PostgreSQL is told nothing and reads its own.
+    /// process and goes by the process's, `now`; PostgreSQL gets null and reads its own.
     pub(crate) fn clock_param(&self, now: Timestamp) -> SqlValue<'static> {
         match self {
             Self::Sqlite(_) => now.into(),

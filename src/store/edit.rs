@@ -1,7 +1,7 @@
 //! Changes to a link: edit, delete, restore.
 //!
 //! Invariant: a change names the version it was made on, so of two changes made on the same copy
-//! one is told to look again.
+//! one is refused.
 
 use crate::clock::Timestamp;
 use crate::link::{Link, LinkFields, LinkId, Strategy};
@@ -19,7 +19,7 @@ use crate::store::{NewAuditEntry, audit};
 const FIRST_FIELD: usize = 6;
 
 statements! {
-    /// A link whose end was moved is no longer one that cleanup found at its end.
+    /// With another `expires_at`, the mark that cleanup found the link expired is removed.
     EDIT = text!(
         Text("update links set strategy = $1, target = $2, canonical_hash = $3, updated_at = $4,
             row_checksum = $5, version = version + 1, "),
@@ -33,12 +33,12 @@ statements! {
         Text(" and deleted_at is null and purged_at is null returning id"),
     );
     UNTAG = "delete from link_tags where link_id = $1";
-    /// What is known of the old target says nothing about the new one; when to look again stays, so
-    /// that edits cannot make kurz look more often.
+    /// The result for the old target does not hold for the new one. The time of the next check stays, so
+    /// that edits cannot cause more checks.
     FORGET_HEALTH = "update link_health set destination_status = 'unknown' where link_id = $1";
     DELETE = "update links set deleted_at = $1, updated_at = $1, version = version + 1
         where id = $2 and deleted_at is null and purged_at is null returning id";
-    /// A link that had expired before it was deleted has its whole grace again.
+    /// A link that had expired before it was deleted gets the whole grace period again.
     RESTORE = "update links set deleted_at = null, updated_at = $1,
             expired_at = case when expired_at is null then null else cast($1 as bigint) end,
             version = version + 1

@@ -7,7 +7,7 @@ use thiserror::Error;
 /// A failure of the store.
 #[derive(Clone, Debug, Error)]
 pub enum Error {
-    /// The database does not answer: away, busy, or too slow. Trying again may help.
+    /// The database does not answer: unreachable, busy, or too slow. A retry may help.
     #[error("the database does not answer: {0}")]
     Unavailable(String),
     /// There is no room left to write. Reading goes on.
@@ -19,8 +19,8 @@ pub enum Error {
     /// The database was made by a newer kurz.
     #[error("{0}")]
     Newer(String),
-    /// What the row should belong to is not there.
-    #[error("the row belongs to nothing: {0}")]
+    /// A row refers to another that does not exist.
+    #[error("the row refers to one that does not exist: {0}")]
     Dangling(String),
     /// The database cannot be opened or brought up to date.
     #[error("{0}")]

@@ -1,8 +1,8 @@
-//! Which batches are written together, and who is told what: group commit as a machine without I/O. It
-//! says what goes into the next transaction, and is told how that went.
+//! Group commit without I/O: which batches are written in one transaction, and what each caller is
+//! answered. The writer runs the transactions and reports how they went.
 //!
-//! Invariants: every batch is answered once. Whoever is told that theirs is done is told after the
-//! transaction that held it was committed. A batch that has to be undone takes nobody else with it.
+//! Invariants: every batch is answered once. A batch is answered as done only after its transaction was
+//! committed. A batch that has to be undone does not undo others.
 
 use std::collections::VecDeque;
 use std::mem;
@@ -57,7 +57,7 @@ impl<J> GroupCommit<J> {
         (!self.together.is_empty()).then_some(self.together.as_slice())
     }
 
-    /// How that went; whom to answer, and what.
+    /// Report how a transaction went; the batches to answer, and their answers.
     ///
     /// One batch that has to be undone takes the others with it, and each is then run again by
     /// itself. That is rare; a savepoint for each would have SQLite copy every page before it is

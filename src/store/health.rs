@@ -32,7 +32,7 @@ statements! {
         on conflict (link_id) do update set next_check_at = excluded.next_check_at
         where link_health.next_check_at <= excluded.last_checked_at
         returning link_id";
-    /// Says nothing about a target that was edited meanwhile.
+    /// Changes nothing when the target was edited meanwhile.
     SETTLE = "update link_health set destination_status = $1, last_checked_at = $2
         where link_id = $3 and exists (select 1 from links where id = $3 and target = $4)";
 }

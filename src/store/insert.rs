@@ -1,5 +1,4 @@
-//! New links, and dead ones that come back. Batch-first: one link and a thousand take the same
-//! way, in one transaction.
+//! New links, and revived ones. One link and a thousand are stored the same way, in one transaction.
 //!
 //! Invariant: whether a code is free is decided by the unique indexes, inside the insert itself.
 //! A purged link keeps its row, so the same indexes guard its code for good.
@@ -55,7 +54,7 @@ statements! {
             and canonical_hash = $2 and disabled_at is null
             and (deleted_at is not null or expired_at is not null or purged_at is not null
                 or expires_at <= $3))";
-    /// After a revival: the counts go to the list of whose it is now.
+    /// After a revival: the counts move to the list of the new owner.
     MOVE_STATS = "update link_stats set list_scope = (select list_scope from links where id = $1)
         where link_id = $1";
     /// Only when the link holds exactly these tags: not when its insert found the code taken.
@@ -73,9 +72,9 @@ statements! {
 /// A link to be stored.
 #[derive(Clone, Debug)]
 pub struct NewLink {
-    /// A number from [`Store::take_numbers`]; for a revival, that of the dead link.
+    /// A number from [`Store::take_numbers`]; for a revival, that of the old link.
     pub id: LinkId,
-    /// Whose it is.
+    /// Its workspace.
     pub workspace: WorkspaceId,
     /// The code it asks for.
     pub code: Code,
@@ -91,13 +90,13 @@ pub struct NewLink {
     pub created_at: Timestamp,
     /// Whether it asks for its bare code on the main host, and has no place without it.
     pub wants_main: bool,
-    /// Whose it is to be.
+    /// Its owner.
     pub owner: Option<UserId>,
     /// SHA-256 of its claim token, if it can be claimed.
     pub claim_hash: Option<[u8; 32]>,
     /// With what and from where it is made.
     pub made: LinkOrigin,
-    /// Not a new row: the dead link of this code comes back.
+    /// Revive the deleted, expired or purged link of this code instead of inserting a row.
     pub revive: bool,
 }
 

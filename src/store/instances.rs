@@ -1,5 +1,5 @@
-//! Instances: the processes that serve this store, and when each was last heard of. For people to
-//! look at; nothing is decided by it.
+//! Instances: the processes that serve this store, and when each was last seen. For the
+//! administrator's page; nothing is decided by it.
 
 use crate::clock::Timestamp;
 use crate::store::driver::{Step, statements};
@@ -19,18 +19,18 @@ statements! {
 /// A process that serves a store.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Instance {
-    /// What it is called.
+    /// Its name.
     pub name: String,
     /// The version of its kurz.
     pub version: String,
-    /// Since when it serves.
+    /// When it started.
     pub started_at: Timestamp,
-    /// When it was last heard of.
+    /// When it was last seen.
     pub seen_at: Timestamp,
 }
 
 impl Store {
-    /// Write down that an instance is there, and forget those not heard of since `forget`.
+    /// Write down that an instance is there, and remove those not seen since `forget`.
     pub async fn note_instance(&self, one: &Instance, forget: Timestamp) -> Result<(), Error> {
         let params = [
             SqlValue::text(&one.name),

@@ -20,7 +20,7 @@ statements! {
     INSERT = "insert into api_keys (id, user_id, name, hash, prefix, scopes, workspace, created_at,
             expires_at)
         values ($1, $2, $3, $4, $5, $6, $7, $8, $9)";
-    /// Every request with a key that is not in memory comes here.
+    /// Read by every request with a key that is not cached.
     FIND = concat!("select ", key_columns!(), ", ", user_columns!(),
         " from api_keys k join users u on u.id = k.user_id where k.hash = $1");
     LIST = concat!("select ", key_columns!(), " from api_keys k
@@ -35,23 +35,23 @@ statements! {
 pub struct ApiKey {
     /// Its number.
     pub id: KeyId,
-    /// Whose it is.
+    /// Its owner.
     pub user: UserId,
-    /// What it is for, in its owner's words.
+    /// Its name, chosen by its owner.
     pub name: String,
     /// Its readable beginning.
     pub prefix: String,
-    /// What it is good for.
+    /// What it allows.
     pub scopes: Scopes,
-    /// The only workspace it is good for.
+    /// The only workspace it allows, if it is bound to one.
     pub workspace: Option<WorkspaceId>,
     /// When it was made.
     pub created_at: Timestamp,
-    /// From when on it is no good.
+    /// When it expires.
     pub expires_at: Option<Timestamp>,
     /// When it was last used, to the minute.
     pub last_used_at: Option<Timestamp>,
-    /// Since when it is taken back.
+    /// When it was revoked.
     pub revoked_at: Option<Timestamp>,
 }
 
@@ -77,13 +77,13 @@ impl Store {
         self.write_audited(Step::new(INSERT, params), change).await.map(|_| ())
     }
 
-    /// The key of a hash, and whose it is.
+    /// The key of a hash, and its owner.
     pub async fn find_key(&self, hash: &[u8; 32]) -> Result<Option<(ApiKey, User)>, Error> {
         let row = self.db.find(FIND, &[SqlValue::blob(hash)]).await?;
         row.map(|row| Ok((read_key(&row)?, read_user(&row, 10)?))).transpose()
     }
 
-    /// A user's keys that were not taken back, oldest first, after `after`.
+    /// A user's keys that were not revoked, oldest first, after `after`.
     pub async fn list_keys(
         &self,
         user: UserId,
@@ -94,7 +94,7 @@ impl Store {
         self.db.list(LIST, params).await?.iter().map(read_key).collect()
     }
 
-    /// Take a key back; its hash, or `None` when the user has no such key.
+    /// Revoke a key; its hash, or `None` when the user has no such key.
     pub async fn revoke_key(
         &self,
         user: UserId,

@@ -2,10 +2,10 @@
 //! The database runs the statements; these are what they are compared with, and what a simulation
 //! runs.
 //!
-//! Invariant: whoever holds the lock is known by name and by the time it was taken; nobody else
-//! passes the fence.
+//! Invariant: a holder is identified by its name and by the time the lock was taken; no other passes the
+//! fence.
 
-/// A lock that is left over from before the clock was set back by so much is nobody's.
+/// A lock taken so far in the future is left over from before the clock was set back, and is free.
 const SET_BACK_MS: i64 = 60_000;
 
 /// The row of one lock.
@@ -37,7 +37,7 @@ impl Lease {
         held.map(|held| held.until = now + at_most).is_some()
     }
 
-    /// Let go of it, so that others can take it once it was held for `at_least`; `false` when it was
+    /// Release it, so that others can take it once it was held for `at_least`; `false` when it was
     /// lost.
     pub fn release(&mut self, by: &str, at: i64, at_least: i64, now: i64) -> bool {
         self.held_by(by, at).map(|held| held.until = (held.at + at_least).max(now)).is_some()

@@ -74,7 +74,7 @@ fn expect_asked(
     }
 }
 
-/// A link that is what was stored: what is read here is built on, also by edits, which compute the checksum anew.
+/// A link that matches its checksum: edits build on what is read here, and compute the checksum anew.
 fn read_sound(row: &SqlRow) -> Result<Link, Error> {
     let link = read_link(row)?;
     let (workspace, code) = (link.workspace.as_str(), link.code.as_str());

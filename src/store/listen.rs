@@ -1,7 +1,7 @@
-//! Telling the other instances, and hearing from them, through PostgreSQL. On SQLite there are none.
+//! Messages between instances through PostgreSQL's `listen` and `notify`. An SQLite store has one instance.
 //!
-//! Invariant: whoever listens is told when something may have been missed: then [`Listening::next`]
-//! fails, and listening starts anew.
+//! Invariant: when messages may have been missed, [`Listening::next`] fails and the caller subscribes
+//! again.
 
 use std::future::poll_fn;
 use std::time::Duration;
@@ -41,7 +41,9 @@ impl Listening {
             match select(message, tick).await {
                 Either::Left((Some(message), _)) => return Ok(message),
                 Either::Left((None, _)) => {
-                    return Err(Error::Unavailable("nobody listens any more".to_owned()));
+                    return Err(Error::Unavailable(
+                        "the connection that listens was closed".to_owned(),
+                    ));
                 }
                 Either::Right(_) => {
                     let asked = timeout(ASK_FOR, self.client.check_connection()).await;
@@ -84,7 +86,7 @@ impl Postgres {
                 if let AsyncMessage::Notification(notification) = message
                     && sender.try_send(notification.payload().to_owned()).is_err()
                 {
-                    // Too much at once: whoever reads learns that something is missing.
+                    // The queue is full: the reader learns that messages are missing.
                     break;
                 }
             }

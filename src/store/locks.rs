@@ -36,7 +36,7 @@ statements! {
         where name = $3 and locked_by = $4 and locked_at = $5
             and lock_until > ", database_now!("$1"), "
         returning name");
-    /// Who does what alone, or did it last. An unfinished copy is nobody's work.
+    /// The mark of an unfinished copy is left out: no instance holds it.
     LIST = "select name, locked_at, lock_until, locked_by from locks where name <> 'copy'
         order by name limit $1";
     /// Free from now on, but not before it was held for as long as `$1` says.

@@ -9,7 +9,7 @@ use crate::store::workspaces::{Workspace, read_workspace};
 use crate::store::{Error, NewAuditEntry, Store};
 
 statements! {
-    /// Every request about a workspace that is not `main` comes here.
+    /// Read by every request about a workspace that is not `main`.
     FIND_ROLE = "select role from members where workspace = $1 and user_id = $2";
     FIND = "select u.id, u.email, u.name, m.role, m.created_at
         from members m join users u on u.id = m.user_id
@@ -37,7 +37,7 @@ statements! {
         order by m.workspace limit $3";
 }
 
-/// Somebody in a workspace.
+/// A member of a workspace.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Member {
     /// Who.
@@ -74,7 +74,7 @@ impl Store {
         self.db.find(FIND, &params).await?.map(|row| read_member(&row)).transpose()
     }
 
-    /// Let a user into a workspace; `false` when they are in it.
+    /// Add a member; `false` when the user is one already.
     pub async fn insert_member(
         &self,
         workspace: &WorkspaceId,
@@ -115,7 +115,7 @@ impl Store {
         Ok(!self.write_audited(Step::new(SET_ROLE, params), change).await?.is_empty())
     }
 
-    /// Put a member out; `false` when they are gone, or the last administrator.
+    /// Remove a member; `false` when they are gone, or the last administrator.
     pub async fn delete_member(
         &self,
         workspace: &WorkspaceId,
@@ -138,7 +138,7 @@ impl Store {
     }
 }
 
-/// The step that lets a user into a workspace.
+/// The step that adds a member.
 pub(super) fn insert_step(
     workspace: &WorkspaceId,
     user: UserId,

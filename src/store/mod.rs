@@ -24,6 +24,7 @@ pub mod lease;
 mod link_columns;
 mod links;
 mod list;
+mod list_query;
 mod list_scope;
 mod listen;
 mod locks;
@@ -63,7 +64,8 @@ pub use insert::{Inserted, InsertedLink, MonthlyLinkLimit, NewLink};
 pub use instances::Instance;
 pub use keys::ApiKey;
 pub use list::ListQuery;
-pub use list_scope::{ListScope, Position, Search, Sort, SortKey};
+pub use list_query::{Position, Search, Sort, SortKey};
+pub use list_scope::ListScope;
 pub use listen::{Listening, MOST_BYTES};
 pub use locks::HeldLock;
 pub use members::Member;
@@ -135,25 +137,24 @@ impl Store {
     }
 
     /// Whether no other process can use it at the same time.
-    pub const fn is_alone(&self) -> bool {
+    pub const fn is_single_process(&self) -> bool {
         matches!(self.db, Db::Sqlite(_))
     }
 
-    /// Keep connections open that nobody needs at the moment, so that the next request need not
-    /// wait for one.
-    pub async fn tend(&self) {
+    /// Keep idle connections open, so that the next request need not wait for one.
+    pub async fn keep_connections_open(&self) {
         if let Db::Postgres(db) = &self.db {
-            db.tend().await;
+            db.keep_connections_open().await;
         }
         if let Some(replica) = &self.replica {
-            replica.db.tend().await;
+            replica.db.keep_connections_open().await;
         }
     }
 
-    /// The end of a server: an SQLite file by itself is all there is.
-    pub async fn tidy(&self) {
+    /// At the end of a server: move the write-ahead log of an SQLite store into its file.
+    pub async fn checkpoint(&self) {
         if let Db::Sqlite(db) = &self.db {
-            db.tidy().await;
+            db.checkpoint().await;
         }
     }
 
@@ -171,7 +172,7 @@ impl Store {
         }
     }
 
-    /// Which of the two databases it is, for people.
+    /// The name of the database's kind, for logs and messages.
     pub const fn kind(&self) -> &'static str {
         match self.db {
             Db::Sqlite(_) => "SQLite",
@@ -180,7 +181,7 @@ impl Store {
     }
 }
 
-/// A pool, and a first connection of it that shows that somebody answers.
+/// A pool, and its first connection, which shows that the server answers.
 async fn connect_postgres(url: &str, config: &StoreConfig) -> Result<(Postgres, Object), Error> {
     let db = Postgres::pool(url, config)?;
     let client = db.connection().await.map_err(|error| {

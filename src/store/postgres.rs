@@ -53,7 +53,7 @@ pub(crate) struct Postgres {
     tls: PostgresTls,
     idle: usize,
     /// How long to wait for the answer to one statement. The server ends a statement itself; this
-    /// is for a server that no longer says anything.
+    /// is for a server that no longer answers.
     patience: Duration,
 }
 
@@ -92,9 +92,8 @@ impl Postgres {
         Ok(Self { pool, config: Box::new(config), tls, idle, patience })
     }
 
-    /// See to it that as many connections are open as should be when nobody needs them, and that
-    /// one of them answers.
-    pub(crate) async fn tend(&self) {
+    /// Keep the idle connections of the pool open, and check that one of them answers.
+    pub(crate) async fn keep_connections_open(&self) {
         if self.pool.status().size < self.idle {
             // All at once: one after the other would be the same connection each time.
             join_all((0..self.idle).map(|_| self.pool.get())).await;
@@ -114,7 +113,7 @@ impl Postgres {
         self.config.connect(self.tls.0.clone()).await
     }
 
-    /// Do something on a connection, and give the connection up when the server says nothing.
+    /// Do something on a connection, and close the connection when the server does not answer.
     async fn within<T, E>(
         &self,
         patience: Duration,
@@ -124,9 +123,9 @@ impl Postgres {
         if let Ok(done) = timeout(patience, work(&mut client)).await {
             return Ok(done);
         }
-        // Whatever comes on it later is not for the next one.
+        // A late answer must not reach the next caller.
         drop(Object::take(client));
-        Err(Error::Unavailable("PostgreSQL says nothing".to_owned()))
+        Err(Error::Unavailable("PostgreSQL does not answer in time".to_owned()))
     }
 
     /// A connection of one's own, for what is no prepared statement: migrations.
@@ -210,7 +209,7 @@ async fn stream_rows(client: &mut Object, load: &Load) -> Result<(), tokio_postg
     transaction.commit().await
 }
 
-/// Opens connections on one runtime, whoever asks for them. Each worker of the server has a runtime
+/// Opens all connections on one runtime. Each worker of the server has a runtime
 /// of its own, and the first to end would take its connections with it, under the requests that
 /// the others still have in flight.
 struct ConnectOnHomeRuntime {

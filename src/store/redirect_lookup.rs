@@ -1,4 +1,4 @@
-//! What a redirect needs of a link, by the address it was asked for. Every cache miss comes here.
+//! The look-up of a redirect that misses the cache: what it needs of a link, by the link's address.
 
 use crate::clock::Timestamp;
 use crate::link::lifecycle::Lifecycle;
@@ -63,7 +63,7 @@ pub struct RedirectRow {
     pub month: Month,
     /// Hits in that month, as far as they have been written.
     pub month_hits: i64,
-    /// Whose it is.
+    /// Its workspace.
     pub workspace: String,
     /// Its code.
     pub code: String,

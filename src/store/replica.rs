@@ -1,7 +1,7 @@
-//! A second PostgreSQL that follows the first and answers for links that are not in memory. It lags:
-//! what changed a moment ago, and what it does not know, is the first one's to say.
+//! A read replica of PostgreSQL that answers look-ups of links that are not cached. It lags: for keys
+//! that changed a moment ago, and for those it does not have, the primary is asked.
 //!
-//! Invariant: a key is not read here within [`CAREFUL`] of a change to it that this instance heard of.
+//! Invariant: a key is not read here within [`CAREFUL`] of a change to it that this instance knows of.
 
 use std::collections::HashSet;
 use std::mem;
@@ -15,11 +15,11 @@ use crate::store::driver::Sql;
 use crate::store::postgres::Postgres;
 use crate::store::value::{SqlRow, SqlValue};
 
-/// How long an answer may take before the first database is asked instead.
+/// How long an answer may take before the primary is asked instead.
 const PATIENCE: Duration = Duration::from_millis(250);
-/// How long it is left alone after it did not answer.
+/// How long it is not asked after it did not answer.
 const LEFT_ALONE: Duration = Duration::from_secs(5);
-/// How long after a change the replica is not believed: far more than a healthy one lags.
+/// How long after a change the replica is not asked: far more than a healthy one lags.
 const CAREFUL: Duration = Duration::from_mins(1);
 /// Most keys to remember; with more, nothing is read here for a while.
 const MOST: usize = 100_000;
@@ -42,7 +42,7 @@ struct RecentChanges {
 }
 
 impl Replica {
-    /// Begins carefully: what changed just before, this instance has not heard.
+    /// At first nothing is read here: changes from just before the start are unknown.
     pub(super) fn new(db: Postgres) -> Self {
         let now = Instant::now();
         let changes = RecentChanges {
@@ -54,7 +54,7 @@ impl Replica {
         Self { db, changes: Mutex::new(changes) }
     }
 
-    /// A row, if it is here, the key can be believed, and the answer comes in time.
+    /// A row, if it is here, its key has not changed lately, and the answer comes in time.
     pub(super) async fn find(
         &self,
         key: &AddressKey<'_>,
@@ -88,7 +88,7 @@ impl Replica {
         self.changes().careful_until = Instant::now() + CAREFUL;
     }
 
-    /// Whether what is said here about `key` can be believed.
+    /// Whether `key` has not changed lately.
     fn is_good_for(&self, key: &str) -> bool {
         let mut changes = self.changes();
         let now = Instant::now();

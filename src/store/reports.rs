@@ -1,7 +1,7 @@
-//! What visitors report about links, until somebody looks into it.
+//! Reports of abuse, until an administrator has handled them.
 //!
 //! Invariant: bounded. Of one link and one address there is one report, of one link and in all there
-//! are at most as many as the caller says; the rows of a link go when it is looked into, or purged.
+//! are at most as many as the caller says; the rows of a link are removed when it is handled or purged.
 
 use crate::clock::Timestamp;
 use crate::link::LinkId;
@@ -10,7 +10,7 @@ use crate::store::value::{SqlRow, SqlValue};
 use crate::store::{Error, Store};
 
 statements! {
-    /// No row back: enough is known, or the address has said it.
+    /// No row back: a bound is reached, or this address reported the link before.
     INSERT = "insert into reports (id, link_id, client, reason, words, at)
         select cast($1 as bigint), cast($2 as bigint), cast($3 as text), cast($4 as text),
             cast($5 as text), cast($6 as bigint)
@@ -37,7 +37,7 @@ pub struct NewReport {
     pub client: Option<String>,
     /// Why.
     pub reason: &'static str,
-    /// In whose words.
+    /// What the visitor wrote.
     pub words: String,
     /// When.
     pub at: Timestamp,
@@ -131,7 +131,7 @@ impl Store {
         self.db.list(OF_LINK, params).await?.iter().map(read).collect()
     }
 
-    /// Drop the reports of a link, since they are looked into; how many there were.
+    /// Remove the reports of a link that was handled; how many there were.
     pub async fn settle_reports(&self, link: LinkId) -> Result<usize, Error> {
         Ok(self.db.write(Step::new(SETTLE, [SqlValue::Int(link.0)])).await?.len())
     }

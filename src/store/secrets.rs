@@ -1,4 +1,4 @@
-//! Secrets that kurz makes for itself at first start and keeps: the salt of the counter codes and
+//! Secrets that kurz generates at its first start and keeps: the salt of the counter codes and
 //! what sign-in tokens are signed with.
 
 use crate::clock::Timestamp;

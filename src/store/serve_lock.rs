@@ -36,7 +36,7 @@ impl Drop for ServeLock {
 }
 
 impl ServeLock {
-    /// Take the lock, or say who has to stop first, or what is missing beside the store.
+    /// Take the lock; an error says what holds it or what is missing beside the store.
     pub fn take(url: &StoreUrl) -> Result<Self, Error> {
         let StoreUrl::Sqlite(store) = url else { return Ok(Self(None)) };
         refuse_network(store)?;
@@ -66,7 +66,7 @@ impl ServeLock {
         Ok(Self(Some(LockFile { store: store.clone(), file })))
     }
 
-    /// The store is open, and its log beside it: whoever comes next is to find both.
+    /// Remember that the store is open with its log beside it: the next start expects both.
     pub fn serving(&mut self) -> Result<(), Error> {
         self.note(SERVED)
     }
@@ -94,7 +94,7 @@ impl ServeLock {
         })
     }
 
-    /// Before another program of kurz opens a store that nobody serves: whether its log is all there.
+    /// Check the log of a store that is not being served, before a command opens it.
     pub(super) fn inspect(store: &Path) -> Result<(), Error> {
         // The log of one that is served changes while it is read.
         let Ok(mut file) = File::open(path_of(store)) else { return Ok(()) };
@@ -108,7 +108,8 @@ impl ServeLock {
     }
 }
 
-/// File systems over a network, by the numbers that `statfs` gives. Their locks and shared memory are not what SQLite builds on.
+/// Network file systems, by the numbers that `statfs` gives: SQLite cannot rely on their locks and shared
+/// memory.
 const NETWORK: [(u32, &str); 8] = [
     (0x6969, "NFS"),
     (0x517b, "SMB"),

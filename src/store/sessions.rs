@@ -1,6 +1,6 @@
 //! Sessions of browsers. Of the secret in the cookie only its hash is here.
 //!
-//! Invariant: a session is good only while the user's token version is what it was at sign-in, so
+//! Invariant: a session is valid only while the user's token version is what it was at sign-in, so
 //! a new password and signing out everywhere end all of them without touching this table.
 
 use crate::account::UserId;
@@ -19,7 +19,7 @@ macro_rules! session_columns {
 statements! {
     INSERT = "insert into sessions (hash, user_id, token_version, agent, created_at, seen_at,
             expires_at) values ($1, $2, $3, $4, $5, $5, $6)";
-    /// Every page that somebody signed in asks for, if they are not in memory.
+    /// Read by every page of a signed-in user whose session is not cached.
     FIND = concat!("select ", session_columns!(), ", ", user_columns!(), " from sessions s
         join users u on u.id = s.user_id and u.token_version = s.token_version
         where s.hash = $1 and s.expires_at > $2 and u.disabled_at is null");
@@ -28,15 +28,15 @@ statements! {
         where s.user_id = $1 and s.expires_at > $2 order by s.created_at desc limit $3");
     TOUCH = "update sessions set seen_at = $1 where hash = $2";
     END = "delete from sessions where hash = $1 and user_id = $2 returning hash";
-    /// Some of those that are over: each sign-in takes a few away.
+    /// Some expired ones: each sign-in removes a few.
     SWEEP = "delete from sessions where hash in
         (select hash from sessions where expires_at <= $1 order by expires_at limit $2)";
 }
 
-/// Sessions that are over and go with one sign-in.
+/// Most expired sessions that one sign-in removes.
 const SWEPT: i64 = 100;
 
-/// A browser that somebody signed in with.
+/// A signed-in browser.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BrowserSession {
     /// SHA-256 of its secret.
@@ -47,7 +47,7 @@ pub struct BrowserSession {
     pub created_at: Timestamp,
     /// When it was last seen, give or take some minutes.
     pub seen_at: Timestamp,
-    /// From when on it is no good.
+    /// When it expires.
     pub expires_at: Timestamp,
 }
 
@@ -66,7 +66,7 @@ impl Store {
         self.db.batch(vec![sweep, Step::new(INSERT, params)]).await.map(|_| ())
     }
 
-    /// A session that is good at `now`, and whose it is.
+    /// A session that is valid at `now`, and its user.
     pub async fn find_session(
         &self,
         hash: &[u8; 32],
@@ -76,7 +76,7 @@ impl Store {
         row.map(|row| Ok((read_session(&row)?, read_user(&row, 5)?))).transpose()
     }
 
-    /// The newest sessions of a user that are good at `now`.
+    /// The newest sessions of a user that are valid at `now`.
     pub async fn list_sessions(
         &self,
         user: UserId,

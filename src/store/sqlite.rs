@@ -23,7 +23,7 @@ use crate::store::value::{SqlRow, SqlValue};
 use crate::store::wal::{LOG_BYTES, WalMonitor};
 use crate::store::{Error, statements};
 
-/// How long to wait for somebody else's lock on the file.
+/// How long to wait for another process's lock on the file.
 const BUSY: Duration = Duration::from_secs(5);
 /// Batches that may wait for the writer; more make their callers wait.
 const QUEUE: usize = 1024;
@@ -33,7 +33,7 @@ const CHECKPOINT_PAGES: i64 = 16_384;
 /// Pages that connections keep, in KiB. The rest is the operating system's cache: kurz is to be small.
 const WRITER_CACHE_KIB: i64 = 2048;
 const READER_CACHE_KIB: i64 = 1024;
-/// Connections that read, at most: those who read wait for a processor, not for a disk.
+/// Most connections that read: readers wait for a processor, not for a disk.
 const READERS: usize = 4;
 
 /// An open SQLite file.
@@ -48,7 +48,7 @@ pub(crate) struct Sqlite {
 enum WriterTask {
     Write(WriteJob),
     /// Move the log into the database.
-    Tidy(oneshot::Sender<()>),
+    Checkpoint(oneshot::Sender<()>),
 }
 
 /// One caller's atomic batch.
@@ -110,10 +110,10 @@ impl Sqlite {
     }
 
     /// Move the log into the database, so that the file by itself is all there is.
-    pub(crate) async fn tidy(&self) {
-        let (done, tidied) = oneshot::channel();
-        if self.writer.send(WriterTask::Tidy(done)).await.is_ok() {
-            let _ = tidied.await;
+    pub(crate) async fn checkpoint(&self) {
+        let (done, finished) = oneshot::channel();
+        if self.writer.send(WriterTask::Checkpoint(done)).await.is_ok() {
+            let _ = finished.await;
         }
     }
 
@@ -166,7 +166,7 @@ fn connect(path: &Path, flags: OpenFlags) -> Result<Connection, Error> {
     Ok(db)
 }
 
-/// Read-only connections, taken by whoever needs one.
+/// Read-only connections.
 #[derive(Debug)]
 struct ReaderPool {
     connections: Vec<Mutex<Connection>>,
@@ -198,7 +198,7 @@ fn add(group: &mut GroupCommit<WriteJob>, job: WriteJob) {
     group.add(job, steps);
 }
 
-/// The one that writes.
+/// The only writer.
 struct SqliteWriter<'db> {
     db: &'db Connection,
     /// By the place of their text, which is a constant: the connection's own cache would hash
@@ -212,7 +212,7 @@ impl<'db> SqliteWriter<'db> {
         Self { db, statements: HashMap::new(), failing }
     }
 
-    /// The writer's life: gather, run, commit, answer.
+    /// The loop of the writer thread: gather, run, commit, answer.
     fn write_all(mut self, mut queue: mpsc::Receiver<WriterTask>, mut log: WalMonitor) {
         let mut group = GroupCommit::default();
         while let Some(work) = queue.blocking_recv() {
@@ -222,22 +222,22 @@ impl<'db> SqliteWriter<'db> {
                 next = if group.has_room() { queue.try_recv().ok() } else { None };
             }
             self.write_group(&mut group);
-            if let Some(WriterTask::Tidy(done)) = next {
-                self.tidy();
-                // Whoever has gone away does not need to know.
+            if let Some(WriterTask::Checkpoint(done)) = next {
+                self.checkpoint();
+                // A caller that has gone away does not need its answer.
                 let _ = done.send(());
             }
             log.look();
         }
-        self.tidy();
+        self.checkpoint();
     }
 
     /// A failure leaves a log that the next start reads.
-    fn tidy(&self) {
+    fn checkpoint(&self) {
         let _ = self.db.query_row("pragma wal_checkpoint(truncate)", [], |_| Ok(()));
     }
 
-    /// Write what is in the group, and answer: nobody before their transaction is committed.
+    /// Write what is in the group; each caller is answered after its transaction is committed.
     fn write_group(&mut self, group: &mut GroupCommit<WriteJob>) {
         while let Some(jobs) = group.transaction() {
             let ran = self.run_group(jobs);

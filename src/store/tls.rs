@@ -1,5 +1,4 @@
-//! Whom a connection to PostgreSQL may be with, and what it is protected by. `require` hides what is
-//! said from those who listen; only `verify` also shows who answers.
+//! TLS of connections to PostgreSQL. `require` encrypts; only `verify` also authenticates the server.
 
 use std::fs;
 use std::path::Path;
@@ -65,7 +64,7 @@ fn roots(authorities: Option<&Path>) -> Result<RootCertStore, Error> {
     Ok(roots)
 }
 
-/// Believes every certificate, and still checks that whoever shows it has its key.
+/// Accepts every certificate, and still checks that the server has its private key.
 #[derive(Debug)]
 struct AcceptAnyCertificate(Arc<CryptoProvider>);
 

@@ -23,7 +23,7 @@ statements! {
     FIND = concat!("select ", user_columns!(), " from users u where u.email = $1");
     LIST = concat!("select ", user_columns!(), " from users u where u.email > $1
         order by u.email limit $2");
-    /// Tokens issued before are no good afterwards: the version only grows, and starts at the time
+    /// Invalidates tokens issued before: the version only grows, and starts at the time
     /// of registration, so that no version of a deleted account comes again.
     SET_PASSWORD = "update users set password_hash = $1,
             token_version = case when token_version >= $2 then token_version + 1 else $2 end,
@@ -36,7 +36,7 @@ statements! {
     DISABLE = "update users set disabled_at = $1, updated_at = $1 where id = $2 returning id";
     ENABLE = "update users set disabled_at = null, updated_at = $1 where id = $2 returning id";
     GRANT_ADMIN = "update users set admin_at = $1, updated_at = $1 where id = $2 returning id";
-    /// A part of somebody's own links; what it gave back is no longer there to be given again.
+    /// Some of a user's own links; those that it returned do not match again.
     DELETE_LINKS = "update links set deleted_at = $1, updated_at = $1, version = version + 1
         where id in (select id from links where list_scope = $2
             and deleted_at is null and purged_at is null limit $3)
@@ -57,7 +57,7 @@ statements! {
 /// Links deleted in one transaction.
 const PART: i64 = 500;
 
-/// Somebody who can sign in.
+/// A user who can sign in.
 #[derive(Clone, PartialEq, Eq)]
 pub struct User {
     /// Their number.
@@ -68,7 +68,7 @@ pub struct User {
     pub name: String,
     /// The bcrypt hash of their password.
     pub password_hash: String,
-    /// Tokens of another version are no good.
+    /// Tokens of another version are invalid.
     pub token_version: i64,
     /// Since when they administer the server.
     pub admin_at: Option<Timestamp>,
@@ -91,7 +91,7 @@ impl std::fmt::Debug for User {
 pub enum Registered {
     /// The account is there.
     Done,
-    /// Somebody has the address.
+    /// The address has an account.
     EmailTaken,
     /// The invitation is used, over, or for another address.
     InviteInvalid,
@@ -163,7 +163,7 @@ impl Store {
         self.db.write(Step::new(END_TOKENS, params)).await.map(|_| ())
     }
 
-    /// Let a user sign in or not.
+    /// Let a user sign in, or no longer.
     pub async fn set_disabled(
         &self,
         id: UserId,

@@ -1,4 +1,4 @@
-//! What goes into a statement and what comes out: 64-bit integers, doubles, text, bytes, nothing.
+//! Parameters and columns: 64-bit integers, doubles, text, bytes, null.
 //! The same five on both databases, so a row read from one equals a row read from the other.
 
 use std::borrow::Cow;

@@ -37,7 +37,7 @@ statements! {
     INSERT_HOST = "insert into hosts (host, workspace, created_at) values ($1, $2, $3)
                    on conflict (host) do nothing returning host";
     DELETE_HOST = "delete from hosts where host = $1 and workspace = $2 returning host";
-    /// Who gave a host up last, so that nobody else gets it at once.
+    /// The workspace that released a host last: for some time no other can take it.
     RELEASE_HOST = "insert into released_hosts (host, workspace, released_at) values ($1, $2, $3)
         on conflict (host) do update set workspace = excluded.workspace,
             released_at = excluded.released_at";
@@ -75,7 +75,7 @@ pub struct Workspace {
 pub struct Host {
     /// The name, in lower case.
     pub host: String,
-    /// Whose it is.
+    /// Its workspace.
     pub workspace: WorkspaceId,
     /// Since when.
     pub created_at: Timestamp,
@@ -134,7 +134,7 @@ impl Store {
         Ok(!self.write_audited(Step::new(UPDATE, params), change).await?.is_empty())
     }
 
-    /// Remove a workspace whose links are all deleted; `false` when there is none such.
+    /// Remove a workspace whose links are all deleted; `false` when there is no such workspace.
     pub async fn delete_workspace(
         &self,
         id: &WorkspaceId,
@@ -151,7 +151,7 @@ impl Store {
         Ok(matches!(self.db.batch(steps).await?, Outcome::Done(_)))
     }
 
-    /// Give a host to a workspace; `false` when somebody has it.
+    /// Give a host to a workspace; `false` when it is taken.
     pub async fn insert_host(&self, host: &Host) -> Result<bool, Error> {
         Ok(!self.db.write(host_step(host)).await?.is_empty())
     }
@@ -183,7 +183,7 @@ impl Store {
         row.map(|row| Ok((read_id(row.text(0)?)?, row.time(1)?))).transpose()
     }
 
-    /// Give a host to a workspace and write it down; `false` when somebody has it.
+    /// The same, with an audit entry.
     pub async fn take_host(&self, host: &Host, change: &NewAuditEntry) -> Result<bool, Error> {
         Ok(!self.write_audited(host_step(host), change).await?.is_empty())
     }

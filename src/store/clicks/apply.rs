@@ -1,4 +1,4 @@
-//! Adding redirects to what is stored: by link, by hour, and in all.
+//! Adding clicks to the tables: by link, by hour, and in all.
 //!
 //! Invariant: only sums travel, never absolute values, so nothing is lost when several instances
 //! write, and means merge exactly (Chan).
@@ -42,7 +42,7 @@ statements! {
         where name = 'redirects'";
 }
 
-/// What adds tallies to their links and hours. They are sorted by link: see `insert_links`.
+/// The steps that add tallies to their links and hours. They are sorted by link: see `insert_links`.
 pub(super) fn add(tallies: &[ClickTotals]) -> impl Iterator<Item = Step> {
     let by_link = tallies.iter().map(|tally| {
         let visits = int(tally.visits);
@@ -77,7 +77,7 @@ pub(super) fn add(tallies: &[ClickTotals]) -> impl Iterator<Item = Step> {
     by_link.chain(by_hour)
 }
 
-/// What adds the visits of tallies to the platform's total, if there are any.
+/// The step that adds the clicks of tallies to the platform's total, if there are any.
 pub(super) fn add_to_total(tallies: &[ClickTotals]) -> Option<Step> {
     let mut total = Latency::default();
     for tally in tallies {

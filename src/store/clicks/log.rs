@@ -171,7 +171,7 @@ impl Store {
                 // The writer was silent for so long that its row was removed.
                 let before = WriteSeq { number: number - 1, ..seq };
                 self.db.write(self.register(before, now)).await?;
-                Err(Error::Unavailable("the store had removed this writer after a long silence: it is registered again".to_owned()))
+                Err(Error::Unavailable("the writer was removed after a long silence".to_owned()))
             }
         }
     }

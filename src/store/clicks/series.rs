@@ -1,6 +1,6 @@
-//! Hits by the hour, and by the day once the hours are old.
+//! Clicks by the hour, and by the day once the hours are old.
 //!
-//! Invariant: a hit is in one of the two tables, never in both: what leaves the hours arrives in the
+//! Invariant: a click is in one of the two tables, never in both: what leaves the hours arrives in the
 //! days in the same transaction.
 
 use crate::clock::Timestamp;
@@ -51,7 +51,7 @@ pub struct PeriodClicks {
 }
 
 impl Store {
-    /// A link's hits from one hour up to another, as far as hours are kept. Hours without any are
+    /// A link's clicks from one hour up to another, as far as hours are kept. Hours without any are
     /// left out.
     pub async fn list_hours(
         &self,
@@ -67,7 +67,7 @@ impl Store {
         self.db.list(HOURS, params).await?.iter().map(read).collect()
     }
 
-    /// A link's hits on days whose hours are no longer kept.
+    /// A link's clicks on days whose hours are no longer kept.
     pub async fn list_days(
         &self,
         link: LinkId,
@@ -78,7 +78,7 @@ impl Store {
         self.db.list(DAYS, params).await?.iter().map(read).collect()
     }
 
-    /// Requests to a link that were answered but are no visits.
+    /// Requests to a link that were answered but are no clicks: bots, HEAD and prefetch.
     pub async fn count_others(&self, link: LinkId) -> Result<i64, Error> {
         let row = self.db.find(OTHERS, &[SqlValue::Int(link.0)]).await?;
         row.map_or(Ok(0), |row| row.int(0))

@@ -15,7 +15,7 @@ statements! {
             and expired_at is null and deleted_at is null and purged_at is null)";
 }
 
-/// All redirects ever, and their mean latency.
+/// All clicks ever, and their mean latency.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct PlatformTotals {
     /// How many.
@@ -25,7 +25,7 @@ pub struct PlatformTotals {
 }
 
 impl Store {
-    /// All redirects ever.
+    /// All clicks ever.
     pub async fn total_clicks(&self) -> Result<PlatformTotals, Error> {
         let row = self.db.find(REDIRECTS, &[]).await?;
         let row = row.ok_or_else(|| Error::Corrupt("the totals are missing".to_owned()))?;

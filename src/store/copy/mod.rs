@@ -32,7 +32,7 @@ statements! {
 /// How far a copy or a check has come.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Progress {
-    /// What is being done, for people.
+    /// What is being done, for messages.
     pub doing: &'static str,
     /// Rows done.
     pub done: u64,

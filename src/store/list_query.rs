@@ -1,0 +1,55 @@
+//! The order of a list of links, a position in it, and what to search for. The statements are in `list`.
+
+use crate::link::LinkId;
+
+/// What a list is sorted by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SortKey {
+    /// When the link was made.
+    Created,
+    /// When it was last changed.
+    Updated,
+    /// How often it was followed.
+    Redirects,
+    /// Its code.
+    Code,
+}
+
+/// A sort: by what, and in which direction.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Sort {
+    /// By what.
+    pub key: SortKey,
+    /// From the largest down.
+    pub descending: bool,
+}
+
+impl Sort {
+    /// Before the first link of any list.
+    pub(super) fn start(self) -> Position {
+        // `~` comes after every character of a code.
+        let (number, text) = if self.descending { (i64::MAX, "~") } else { (i64::MIN, "") };
+        match self.key {
+            SortKey::Code => Position::Text(text.to_owned(), LinkId(number)),
+            _ => Position::Number(number, LinkId(number)),
+        }
+    }
+}
+
+/// A place in a sorted list: the sort's value of a link, and its number.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Position {
+    /// In a list sorted by a number or a time.
+    Number(i64, LinkId),
+    /// In a list sorted by code.
+    Text(String, LinkId),
+}
+
+/// What a search looks for, in any case of the letters A to Z.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Search {
+    /// Text that code, title or target holds. Looks at every link.
+    Holds(String),
+    /// Text that code, title or host begins with. Uses indexes, and finds a bounded number.
+    Begins(String),
+}
