@@ -1,5 +1,5 @@
-//! kurz under load and faults, on real servers. Each scenario is in `kurz_test_support::chaos`, and runs
-//! here briefly; `benches/chaos` runs it at length.
+//! kurz under load and faults, on real servers: processes, databases and Redis that are killed, stopped
+//! and cut off. Scenarios of `kurz_test_support::chaos` run here briefly, and at length in `benches/chaos`.
 #![expect(
     clippy::unwrap_used,
     clippy::indexing_slicing,
@@ -7,12 +7,16 @@
 )]
 
 mod backup;
+mod cleanup_lock;
+mod click_losses;
 mod clock;
 mod corrupt;
 mod disk_errors;
 mod disk_full;
 mod fsync;
 mod instances;
+mod instances_killed;
 mod kill;
+mod replica;
 mod resource_limits;
 mod soak;

@@ -15,7 +15,6 @@ mod clicks;
 mod code;
 mod compat;
 mod egress;
-mod jobs;
 mod limits;
 mod link;
 mod net;

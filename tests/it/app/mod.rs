@@ -1,11 +1,10 @@
-//! What the program does whoever asks: the audit log, disabled links and accounts, hosts, creation on
-//! many instances, expiry and cleanup.
+//! What the program does whoever asks: the audit log, disabled links and accounts, hosts, expiry and
+//! cleanup.
 
 use kurz_test_support::{Kind, TestServer};
 
 mod audit;
 mod cleanup;
-mod create;
 mod disable;
 mod expiry;
 mod hosts;

@@ -8,4 +8,3 @@ mod locks;
 mod opened;
 pub(crate) mod outage;
 pub(crate) mod postgres;
-mod replica;

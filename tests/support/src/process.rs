@@ -19,7 +19,7 @@ use crate::home::{Home, Kind};
 use crate::http::Http;
 
 /// How long a process may take to say something or to end. Only a failing test waits that long.
-const PATIENCE: Duration = Duration::from_secs(30);
+const PATIENCE: Duration = Duration::from_mins(1);
 
 /// What to run. Each start of the same value runs in the same folder, so a second one is a restart on
 /// the same files.

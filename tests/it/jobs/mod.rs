@@ -1,3 +1,0 @@
-//! Background jobs on many instances.
-
-mod cleanup;
