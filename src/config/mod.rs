@@ -38,7 +38,7 @@ pub use self::docs::reference;
 pub use self::error::ConfigError;
 pub use self::limits::RateLimits;
 pub use self::links::{Links, PrivateTargets, Targets};
-pub use self::log::{Log, LogFormat};
+pub use self::log::{AccessLog, Log, LogFormat};
 pub use self::net::Net;
 pub use self::public_url::PublicUrl;
 pub use self::redis::{OnOutage, RedisConfig};

@@ -11,6 +11,7 @@ mod pages;
 pub mod visitor_kind;
 mod withheld_pages;
 
+use std::error::Error;
 use std::net::IpAddr;
 use std::sync::Arc;
 
@@ -27,6 +28,7 @@ use crate::limits::Limits;
 use crate::limits::throttle::Throttle;
 use crate::link::{Decision, Month};
 use crate::quota::{HitOutcome, Reservation, SharedQuota};
+use crate::telemetry::{RequestIds, error_chain};
 
 use address_key::AddressKey;
 use answer::Refusal;
@@ -65,6 +67,8 @@ pub struct RedirectService {
     pub throttle: Arc<Throttle>,
     /// What time it is.
     pub clock: Clock,
+    /// Makes the ids of look-ups that fail.
+    pub request_ids: RequestIds,
 }
 
 /// A request.
@@ -226,14 +230,12 @@ impl RedirectService {
         let link = match cause {
             MissCause::Hit(link) => link,
             MissCause::Link(key) => match self.look_up(&key, context.client).await {
-                Some(Found::Link(link)) => {
-                    match self.admit(&link, visit.visitor, self.clock.now()) {
-                        Admission::Ask => link,
-                        known => return self.conclude(&link, known, visit, || context),
-                    }
-                }
-                Some(Found::Absent) => return self.refuse(Refusal::NotFound, context),
-                None => return self.refuse(Refusal::Unavailable, context),
+                Ok(Found::Link(link)) => match self.admit(&link, visit.visitor, self.clock.now()) {
+                    Admission::Ask => link,
+                    known => return self.conclude(&link, known, visit, || context),
+                },
+                Ok(Found::Absent) => return self.refuse(Refusal::NotFound, context),
+                Err(error) => return self.fail(&key, &error, context),
             },
         };
         let admission = match self.shared(&link) {
@@ -247,14 +249,23 @@ impl RedirectService {
         self.conclude(&link, admission, visit, || context)
     }
 
-    /// What is behind a key; `None` when that cannot be told. Whether there is a link is not known before
-    /// it was looked for, and whoever follows one is served, however much that does not exist they
-    /// asked for before: only, those wait for each other.
-    async fn look_up(&self, key: &str, client: ClientAddress) -> Option<Found> {
+    /// The link behind a key, from the store. A client that is over its limit of misses is still
+    /// looked up for, since its address may be a link's, but only a few of them at a time.
+    async fn look_up(&self, key: &str, client: ClientAddress) -> Result<Found, impl Error + use<>> {
         let load = self.links.load(key);
-        let is_late = self.limits.is_out_of_misses(client.0, self.clock.steady());
-        let found = if is_late { self.throttle.run(load).await } else { load.await };
-        found.inspect_err(|error| tracing::warn!(%error, "a redirect could not be looked up")).ok()
+        let is_over_limit = self.limits.is_out_of_misses(client.0, self.clock.steady());
+        if is_over_limit { self.throttle.run(load).await } else { load.await }
+    }
+
+    /// The look-up failed: log why. Only here does a redirect get a request id, which the answer
+    /// carries in its header.
+    fn fail(&self, key: &str, error: &dyn Error, context: RefusalContext) -> RedirectResponse {
+        let mut answer = self.refuse(Refusal::Unavailable, context);
+        let (id, status) = (self.request_ids.make(), answer.status().as_u16());
+        let (client, error) = (context.client.0, error_chain(error));
+        tracing::error!(request_id = %id, key, %client, status, error, "the redirect failed");
+        id.insert_into(answer.headers_mut());
+        answer
     }
 
     /// Say why not. Who was told too often that there is nothing is told that instead.

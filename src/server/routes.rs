@@ -18,6 +18,7 @@ use crate::code::Reserved;
 use crate::compat;
 use crate::config::PublicUrl;
 use crate::problem::Problem;
+use crate::telemetry::{self, Telemetry};
 use crate::web;
 
 /// The OpenAPI document.
@@ -38,8 +39,8 @@ pub fn reserved() -> Reserved {
     Reserved::from_routes(endpoints.chain(pages.iter().map(|(path, _)| *path)))
 }
 
-/// The router.
-pub fn router(app: Arc<App>) -> Router {
+/// The router. Every request runs in a span of its own and is answered with its id.
+pub fn router(app: Arc<App>, telemetry: Arc<Telemetry>) -> Router {
     let (router, api) = endpoints().split_for_parts();
     let mut pages = Router::new();
     for (path, page) in web::pages(&api) {
@@ -53,6 +54,7 @@ pub fn router(app: Arc<App>) -> Router {
         .method_not_allowed_fallback(method_not_allowed);
     contain(router)
         .layer(axum::middleware::map_response(move |response| ready(headers.harden(response))))
+        .layer(axum::middleware::from_fn_with_state(telemetry, telemetry::trace_request))
         .with_state(app)
 }
 
@@ -71,9 +73,10 @@ fn panicked(panic: Box<dyn Any + Send>) -> Response {
     let text = panic.downcast_ref::<String>().map(String::as_str);
     let text = text.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("no message");
     metrics::counter!("kurz_panics_total").increment(1);
-    tracing::error!(panic = text, "a request ended in a panic");
+    let status = StatusCode::INTERNAL_SERVER_ERROR;
+    tracing::error!(status = status.as_u16(), panic = text, "the request failed: a panic");
     let detail = "Something went wrong on the server. It has been logged.";
-    Problem::new(StatusCode::INTERNAL_SERVER_ERROR, "internal-error", detail).into_response()
+    Problem::new(status, "internal-error", detail).into_response()
 }
 
 /// Headers that every answer of the router carries, unless it has its own.

@@ -39,6 +39,8 @@ use crate::server::blocklist::{self, BlocklistError};
 use crate::server::dispatch::Dispatch;
 use crate::server::{admin, routes};
 use crate::store::{self, ServeLock, Store};
+use crate::telemetry::access_log::RedirectLog;
+use crate::telemetry::{RequestIds, Telemetry};
 
 /// Targets that are visited at the same time.
 const CHECKS_AT_ONCE: NonZeroUsize = NonZeroUsize::new(16).expect("16 is not 0");
@@ -118,12 +120,16 @@ impl RunningServer {
         let parts = parts(config, store, public.address(), clock.clone(), entropy).await?;
         let redirects = redirects(&parts, proxies);
         let (peers, quota) = (Arc::clone(&parts.peers), parts.quota.clone());
+        let entropy = parts.entropy.clone();
         let app = Arc::new(App::new(parts).await?);
         // Before anybody is served: limits go by what is in the tables.
         app.settle_left(jobs::flush::SILENT, true).await?;
 
         let stop = CancellationToken::new();
         let tasks = TaskTracker::new();
+        let telemetry = Telemetry::start(&config.log, clock.clone(), entropy, &tasks, &stop)?;
+        let telemetry = Arc::new(telemetry);
+        let redirect_log = RedirectLog::start(&config.log, &tasks, &stop);
         if let Some((file, list)) = blocklist {
             app.block(list);
             tasks.spawn(file.follow(Arc::clone(&app), stop.clone()));
@@ -146,7 +152,8 @@ impl RunningServer {
         peers.wait_subscribed().await;
         app.load_hosts().await?;
         let limits = connection_limits(&config.net);
-        let front = Dispatch::new(redirects, routes::router(Arc::clone(&app)));
+        let router = routes::router(Arc::clone(&app), Arc::clone(&telemetry));
+        let front = Dispatch::new(redirects, router, telemetry, redirect_log);
         let public = Server::start(public, limits, move |worker| {
             let front = front.clone().on_worker(worker);
             move |peer| front.for_peer(peer.ip())
@@ -213,6 +220,7 @@ fn redirects(parts: &Parts, proxies: Arc<TrustedProxies>) -> RedirectService {
         proxies,
         throttle: Arc::default(),
         clock: parts.clock.clone(),
+        request_ids: RequestIds::new(parts.entropy.clone()),
     }
 }
 

@@ -30,6 +30,7 @@ mod repeats;
 mod scale;
 mod start_errors;
 mod store_suite;
+mod telemetry;
 mod tidy;
 mod tls;
 mod vectors;

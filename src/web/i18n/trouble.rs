@@ -13,6 +13,7 @@ super::words! {
         away: "Please try again", "Bitte gleich noch einmal", "Inténtalo de nuevo";
         away_text: "The server cannot look this up right now. Nothing is lost: try again in a few seconds.", "Der Server kann das gerade nicht nachsehen. Nichts ist verloren: Versuche es in ein paar Sekunden wieder.", "El servidor no puede consultarlo ahora. Nada se ha perdido: inténtalo en unos segundos.";
         refused: "That did not work", "Das ging nicht", "No ha funcionado";
+        request_id: "Request id", "Anfrage-ID", "ID de la solicitud";
         home: "To the front page", "Zur Startseite", "A la portada";
         url_empty: "Please enter an address.", "Bitte gib eine Adresse ein.", "Escribe una dirección.";
         url_scheme: "Only addresses with http and https can be shortened.", "Nur Adressen mit http und https lassen sich kürzen.", "Solo se pueden acortar direcciones http y https.";
