@@ -118,8 +118,9 @@ mod tests {
         proxies.client(ip(peer), &headers).0.to_string()
     }
 
+    // threats: D3
     #[test]
-    fn d3_the_word_of_a_peer_that_is_not_trusted_is_ignored() {
+    fn the_word_of_a_peer_that_is_not_trusted_is_ignored() {
         for proxies in [proxies(&[]), proxies(&["10.0.0.0/8", "fd00::/8"])] {
             for peer in ["192.0.2.1", "2001:db8::1", "127.0.0.1", "::1"] {
                 for said in ["198.51.100.9", "10.0.0.1", "fd00::1", "127.0.0.1", "", "x"] {
@@ -130,8 +131,9 @@ mod tests {
         }
     }
 
+    // threats: D3
     #[test]
-    fn d3_of_a_trusted_proxys_word_the_right_most_stranger_counts() {
+    fn of_a_trusted_proxys_word_the_right_most_stranger_counts() {
         let proxies = proxies(&["10.0.0.0/8", "fd00::/8", "192.0.2.7/32"]);
         // What the client sent itself stands left of what the proxy added.
         let table: &[(&[&str], &str)] = &[
@@ -166,8 +168,9 @@ mod tests {
         }
     }
 
+    // threats: D3
     #[test]
-    fn d3_no_other_header_is_read() {
+    fn no_other_header_is_read() {
         let proxies = proxies(&["10.0.0.0/8"]);
         let names = ["forwarded", "x-real-ip", "x-client-ip", "true-client-ip", "x-forwarded-host"];
         for name in names {
@@ -193,8 +196,9 @@ mod tests {
     }
 
     proptest::proptest! {
+        // threats: D3
         #[test]
-        fn d3_nobody_gets_further_than_the_address_that_a_proxy_wrote(said in ".{0,200}") {
+        fn nobody_gets_further_than_the_address_that_a_proxy_wrote(said in ".{0,200}") {
             // Whatever a client says, the proxy appends what it saw.
             let proxies = proxies(&["10.0.0.0/8"]);
             let mut headers = HeaderMap::new();

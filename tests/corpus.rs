@@ -51,8 +51,9 @@ fn what_was_found_stays_fixed() {
     each("agent", targets::agent);
 }
 
+// threats: C18
 #[test]
-fn c18_no_body_is_taken_that_the_document_does_not_allow() {
+fn no_body_is_taken_that_the_document_does_not_allow() {
     let folder = tempfile::tempdir().unwrap();
     let world = json::World::open(folder.path());
     let mut without: BTreeSet<String> = world.names().map(str::to_owned).collect();

@@ -16,13 +16,12 @@
 )]
 
 mod crowd;
-mod server;
-mod visitors;
 
 use std::net::SocketAddr;
 use std::time::Duration;
 
-use server::Kurz;
+use kurz_test_support::process::raise_descriptors;
+use kurz_test_support::{Process, TestServer, paced};
 
 const ROUNDS: usize = 5;
 const TURN: Duration = Duration::from_secs(8);
@@ -34,24 +33,24 @@ fn main() {
     let named = args.iter().position(|arg| arg == "--crowd-at");
     let address: Option<SocketAddr> =
         named.and_then(|at| args.get(at + 1)).map(|text| text.parse().unwrap());
-    server::raise_descriptors();
+    raise_descriptors(10_500);
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     if let Some(address) = address {
         return runtime.block_on(crowd::hold(address));
     }
-    let kurz = Kurz::start(&[("KURZ_OPEN", "on"), ("KURZ_LIMITS", "off")]);
+    let kurz = paced::start(TestServer::builder());
     runtime.block_on(compare(&kurz));
 }
 
-async fn compare(kurz: &Kurz) {
-    let path = kurz.make_link();
-    visitors::follow(kurz.address, &path, RATE, TURN / 4).await;
+async fn compare(kurz: &Process) {
+    let path = paced::make_link(kurz).await;
+    paced::follow(kurz.address(), &path, RATE, TURN / 4).await;
     let (mut quiet, mut crowded) = (Vec::new(), Vec::new());
     let (mut ratios, mut closed) = (Vec::new(), 0);
     for round in 1..=ROUNDS {
-        let alone = visitors::follow(kurz.address, &path, RATE, TURN).await;
-        let crowd = crowd::Crowd::gather(kurz.address);
-        let among = visitors::follow(kurz.address, &path, RATE, TURN).await;
+        let alone = paced::follow(kurz.address(), &path, RATE, TURN).await;
+        let crowd = crowd::Crowd::gather(kurz.address());
+        let among = paced::follow(kurz.address(), &path, RATE, TURN).await;
         let left = crowd.dismiss();
         println!(
             "round {round}: quiet p50 {:.2} ms, p99 {:.2} ms; among {} open connections p50 {:.2} ms, \
@@ -71,9 +70,9 @@ async fn compare(kurz: &Kurz) {
     }
     println!(
         "\nMedians: p99 quiet {:.2} ms, crowded {:.2} ms, ratio {:.2} (aim: at most 2).",
-        visitors::median(quiet),
-        visitors::median(crowded),
-        visitors::median(ratios)
+        paced::median(quiet),
+        paced::median(crowded),
+        paced::median(ratios)
     );
     assert!(closed > 0, "slow connections are closed");
 }

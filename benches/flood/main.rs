@@ -16,15 +16,12 @@
     reason = "a bench: it talks on stdout and ends when something is missing"
 )]
 
-#[path = "../crowd/server.rs"]
-mod server;
-#[path = "../crowd/visitors.rs"]
-mod visitors;
 mod water;
 
 use std::time::Duration;
 
-use server::Kurz;
+use kurz_test_support::process::raise_descriptors;
+use kurz_test_support::{TestServer, paced};
 use water::{Kind, Water};
 
 const ROUNDS: usize = 5;
@@ -36,7 +33,7 @@ fn main() {
     let args: Vec<String> = std::env::args().collect();
     let has = |flag: &str| args.iter().any(|arg| arg == flag);
     let kind = if has("--misses") { Kind::Misses } else { Kind::Logins };
-    server::raise_descriptors();
+    raise_descriptors(10_500);
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     if let Some(at) = args.iter().position(|arg| arg == "--flood-at") {
         let address = args.get(at + 1).unwrap().parse().unwrap();
@@ -47,14 +44,14 @@ fn main() {
 
 async fn compare(kind: Kind) {
     // Open, so that a link can be made with a chosen code; the limits of this bench hold all the same.
-    let kurz = Kurz::start(&[("KURZ_OPEN", "on")]);
-    let path = kurz.make_link();
-    visitors::follow(kurz.address, &path, RATE, TURN / 4).await;
+    let kurz = paced::start(TestServer::builder().limits());
+    let path = paced::make_link(&kurz).await;
+    paced::follow(kurz.address(), &path, RATE, TURN / 4).await;
     let (mut quiet, mut flooded, mut ratios) = (Vec::new(), Vec::new(), Vec::new());
     for round in 1..=ROUNDS {
-        let alone = visitors::follow(kurz.address, &path, RATE, TURN).await;
-        let water = Water::let_in(kurz.address, kind);
-        let among = visitors::follow(kurz.address, &path, RATE, TURN).await;
+        let alone = paced::follow(kurz.address(), &path, RATE, TURN).await;
+        let water = Water::let_in(kurz.address(), kind);
+        let among = paced::follow(kurz.address(), &path, RATE, TURN).await;
         let answers = water.stop();
         println!(
             "round {round}: quiet p50 {:.2} ms, p99 {:.2} ms; flooded p50 {:.2} ms, p99 {:.2} ms; \
@@ -71,8 +68,8 @@ async fn compare(kind: Kind) {
     }
     println!(
         "\nMedians: p99 quiet {:.2} ms, flooded {:.2} ms, ratio {:.2} (aim: at most 2).",
-        visitors::median(quiet),
-        visitors::median(flooded),
-        visitors::median(ratios)
+        paced::median(quiet),
+        paced::median(flooded),
+        paced::median(ratios)
     );
 }

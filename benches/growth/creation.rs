@@ -13,7 +13,7 @@ use kurz::server::run::RunningServer;
 use tokio::task::JoinSet;
 
 use crate::figures::{Creation, median};
-use crate::fill;
+use kurz_test_support::prefilled;
 
 const CALLERS: usize = 64;
 /// Links of one caller in a round.
@@ -23,11 +23,12 @@ const ROUNDS: usize = 5;
 const FIRST: usize = 1_000_000_000;
 
 pub(crate) fn measure(file: &Path) -> Creation {
-    let runtime = fill::runtime();
+    let runtime = prefilled::runtime();
     let creation = runtime.block_on(async {
-        let program = RunningServer::start(&fill::config(file), Clock::system(), Entropy::os())
-            .await
-            .unwrap();
+        let program =
+            RunningServer::start(&prefilled::config(file), Clock::system(), Entropy::os())
+                .await
+                .unwrap();
         // The first round meets what nobody has read yet.
         let mut rounds = Vec::new();
         for number in 0..=ROUNDS {
@@ -50,10 +51,11 @@ async fn round(program: &RunningServer, number: usize) -> (f64, f64) {
     for caller in 0..CALLERS {
         let app = Arc::clone(program.app());
         callers.spawn(async move {
-            let workspace = fill::workspace();
+            let workspace = prefilled::workspace();
             for link in 0..EACH {
                 let at = FIRST + (number * CALLERS + caller) * EACH + link;
-                let request = LinkRequest { original_url: fill::url(at), ..LinkRequest::default() };
+                let request =
+                    LinkRequest { original_url: prefilled::url(at), ..LinkRequest::default() };
                 let created = app.create_link(&Caller::OPEN, &workspace, &request).await;
                 assert!(created.unwrap().is_new);
             }

@@ -19,7 +19,6 @@
 
 mod creation;
 mod figures;
-mod fill;
 mod plot;
 mod redirects;
 
@@ -27,6 +26,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use figures::Figures;
+use kurz_test_support::prefilled;
 
 const SIZES: [usize; 3] = [10_000, 1_000_000, 10_000_000];
 
@@ -39,7 +39,7 @@ fn main() {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("growth");
     fs::create_dir_all(&folder).unwrap();
     for size in sizes {
-        let store = fill::filled(&folder, size);
+        let store = prefilled::filled(&folder, size);
         measure(&folder, &store, size).save(&folder, size);
     }
     let known: Vec<(usize, Figures)> =

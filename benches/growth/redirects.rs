@@ -11,7 +11,7 @@ use kurz::code::{canonicalise, deterministic};
 use kurz::store::Store;
 
 use crate::figures::{Redirects, median};
-use crate::fill;
+use kurz_test_support::prefilled;
 
 const ROUNDS: usize = 3;
 const SECONDS: u32 = 6;
@@ -39,12 +39,12 @@ pub(crate) fn measure(file: &Path, links: usize) -> Redirects {
 
 /// Codes of links that are there, in no order.
 fn codes(links: usize) -> Vec<String> {
-    let workspace = fill::workspace();
+    let workspace = prefilled::workspace();
     let drawn = links.min(DRAWN);
     // A step that shares no factor with the number of links meets each at most once.
     let step = 1_000_003;
     let code = |at: usize| {
-        let canonical = canonicalise(&fill::url((at * step) % links + 1)).unwrap();
+        let canonical = canonicalise(&prefilled::url((at * step) % links + 1)).unwrap();
         deterministic::code(&canonical, &workspace, 0).to_string()
     };
     (0..drawn).map(code).collect()
@@ -52,13 +52,13 @@ fn codes(links: usize) -> Vec<String> {
 
 /// Microseconds of one look-up, one after the other.
 fn look_up(file: &Path, codes: &[String]) -> f64 {
-    fill::runtime().block_on(async {
-        let store = Store::open(&fill::config(file).store).await.unwrap();
+    prefilled::runtime().block_on(async {
+        let store = Store::open(&prefilled::config(file).store).await.unwrap();
         let mut times = Vec::new();
         for _ in 0..=ROUNDS {
             let watch = Stopwatch::start();
             for code in codes.iter().cycle().take(LOOKUPS) {
-                assert!(store.find_place(code).await.unwrap().is_some());
+                assert!(store.find_redirect_row(code).await.unwrap().is_some());
             }
             times.push(watch.elapsed().as_secs_f64() * 1e6 / LOOKUPS as f64);
         }

@@ -77,8 +77,8 @@ fn statements(dialect: &Dialect, many: u64, few: u64) -> String {
             302, 1790000000000 + n, 1790000000000 + n, 1, case when n <= {many} then 1 else 2 end
         from numbers;
         insert into link_stats (link_id, redirect_count, avg_redirect_ms, last_redirect_at, month,
-            month_hits, shelf)
-        select id, 1 + (id * 7919) % 100003, 0.1, 1790000000000, 24320, 1, shelf from links
+            month_hits, list_scope)
+        select id, 1 + (id * 7919) % 100003, 0.1, 1790000000000, 24320, 1, list_scope from links
             where id % 3 = 0;
         insert into link_tags (workspace, tag, link_id)
             select 'main', 'rare', id from links where id % 1000 = 0;

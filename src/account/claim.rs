@@ -26,8 +26,9 @@ pub fn hash(token: &str) -> Option<[u8; 32]> {
 mod tests {
     use super::*;
 
+    // threats: D6
     #[test]
-    fn d6_a_token_is_found_by_its_hash_and_nothing_else_is() {
+    fn a_token_is_found_by_its_hash_and_nothing_else_is() {
         let token = fresh(&mut |bytes| bytes.fill(7));
         assert_eq!(token.len(), 22);
         let stored = hash(&token).unwrap();

@@ -65,8 +65,9 @@ impl fmt::Debug for Password {
 mod tests {
     use super::*;
 
+    // threats: C7, C8
     #[test]
-    fn c7_c8_a_password_is_measured_in_bytes() {
+    fn a_password_is_measured_in_bytes() {
         let table = [
             ("1234567", Err(PasswordError::Length)),
             ("12345678", Ok(())),
@@ -82,8 +83,9 @@ mod tests {
         assert_eq!(Password::parse(&"x".repeat(72)), Err(PasswordError::Length));
     }
 
+    // threats: H12
     #[test]
-    fn h12_a_password_prints_hidden() {
+    fn a_password_prints_hidden() {
         assert_eq!(format!("{:?}", Password::parse("correct horse").unwrap()), "[hidden]");
     }
 }

@@ -269,8 +269,9 @@ mod tests {
         assert!(each < Duration::from_millis(5), "{each:?} each");
     }
 
+    // threats: C2
     #[test]
-    fn c2_a_secret_is_long_and_in_no_list() {
+    fn a_secret_is_long_and_in_no_list() {
         assert!(is_sound_secret(SECRET));
         for bad in ["", "short", &SECRET[..31], KNOWN_SECRETS[0], &"x".repeat(64)] {
             assert!(!is_sound_secret(bad), "{bad}");
@@ -279,8 +280,9 @@ mod tests {
         assert!(!is_sound_secret(&known));
     }
 
+    // threats: H12
     #[test]
-    fn h12_nothing_printed_shows_a_token_or_the_secret() {
+    fn nothing_printed_shows_a_token_or_the_secret() {
         let tokens = Tokens::new(SECRET);
         let token = tokens.issue(&ada(), 1, NOW);
         assert!(!format!("{token:?} {tokens:?}").contains(&token.text));

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use crate::account::{Caller, KeyId, UserId};
 use crate::app::{App, AppError};
 use crate::clock::Timestamp;
-use crate::store::{NewChange, StoredChange, Subject};
+use crate::store::{AuditRow, NewAuditEntry, Subject};
 
 /// The kinds of things that the log is about.
 pub const KINDS: [&str; 6] = ["link", "user", "key", "workspace", "member", "host"];
@@ -125,8 +125,8 @@ impl Actor {
         subject: Subject,
         action: Action,
         detail: &AuditDetail,
-    ) -> NewChange {
-        NewChange {
+    ) -> NewAuditEntry {
+        NewAuditEntry {
             id,
             at,
             user: self.user,
@@ -162,8 +162,8 @@ pub struct AuditEntry {
     pub detail: AuditDetail,
 }
 
-impl From<StoredChange> for AuditEntry {
-    fn from(change: StoredChange) -> Self {
+impl From<AuditRow> for AuditEntry {
+    fn from(change: AuditRow) -> Self {
         let (kind, subject) = change.subject;
         Self {
             at: change.at,
@@ -186,7 +186,7 @@ impl App {
         caller: &Caller,
         subject: Subject,
         action: Action,
-    ) -> Result<NewChange, AppError> {
+    ) -> Result<NewAuditEntry, AppError> {
         self.audit_with(caller, subject, action, AuditDetail::default()).await
     }
 
@@ -196,7 +196,7 @@ impl App {
         subject: Subject,
         action: Action,
         detail: AuditDetail,
-    ) -> Result<NewChange, AppError> {
+    ) -> Result<NewAuditEntry, AppError> {
         let id = self.audit_ids.take(&self.parts.store, 1).await?.pop().unwrap_or_default();
         let at = self.parts.clock.now();
         Ok(Actor::of(caller).audit((id, at), subject, action, &detail))

@@ -8,7 +8,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::app::{App, AppError};
 use crate::link::Hour;
-use crate::store::{self, Holding, Touched};
+use crate::store::{self, HeldLock, LinkAddress};
 
 /// The name of the lock.
 const LOCK: &str = "cleanup";
@@ -89,7 +89,7 @@ impl App {
 
     async fn clean_under(
         &self,
-        holding: &Holding,
+        holding: &HeldLock,
         grace: Duration,
         stop: &CancellationToken,
     ) -> Result<Cleaned, AppError> {
@@ -128,7 +128,7 @@ impl App {
     /// Turn old hours into days.
     async fn retire_hours(
         &self,
-        holding: &Holding,
+        holding: &HeldLock,
         stop: &CancellationToken,
     ) -> Result<CleanupEnd, AppError> {
         part_by_part(stop, || async {
@@ -142,20 +142,20 @@ impl App {
     /// Forget changes that have been kept for long enough.
     async fn retire_changes(
         &self,
-        holding: &Holding,
+        holding: &HeldLock,
         stop: &CancellationToken,
     ) -> Result<CleanupEnd, AppError> {
         part_by_part(stop, || async {
             let now = self.parts.clock.now();
             let end = now.minus(self.parts.policy.audit_keep);
-            self.parts.store.retire_changes(holding, end, MARK_PART, now).await
+            self.parts.store.purge_audit(holding, end, MARK_PART, now).await
         })
         .await
     }
 
     /// Count, and drop what the cache knows of the links.
-    fn count_touched(&self, phase: Phase, touched: &[Touched], cleaned: &mut Cleaned) {
-        for Touched { workspace, code } in touched {
+    fn count_touched(&self, phase: Phase, touched: &[LinkAddress], cleaned: &mut Cleaned) {
+        for LinkAddress { workspace, code } in touched {
             self.forget_address(workspace, code);
         }
         let count = u64::try_from(touched.len()).unwrap_or(u64::MAX);

@@ -12,7 +12,7 @@ use tokio_util::sync::CancellationToken;
 use crate::app::{App, AppError};
 use crate::egress::{Checker, Net};
 use crate::link::LinkId;
-use crate::store::{Checked, DueCheck, Holding};
+use crate::store::{CheckResult, DueCheck, HeldLock};
 
 /// The name of the lock.
 const LOCK: &str = "health";
@@ -71,7 +71,7 @@ impl App {
 
     async fn check_under(
         &self,
-        holding: &Holding,
+        holding: &HeldLock,
         probe: &impl Probe,
         stop: &CancellationToken,
     ) -> Result<usize, AppError> {
@@ -128,11 +128,11 @@ impl App {
         due: Vec<DueCheck>,
         probe: &impl Probe,
         stop: &CancellationToken,
-    ) -> Vec<Checked> {
+    ) -> Vec<CheckResult> {
         let check = |due: DueCheck| async move {
             let status = probe.probe(&due.target).await;
             metrics::counter!("kurz_health_checks_total", "status" => status).increment(1);
-            Checked { due, status, at: self.parts.clock.now() }
+            CheckResult { due, status, at: self.parts.clock.now() }
         };
         let checks = stream::iter(due).map(check).buffer_unordered(AT_ONCE);
         checks.take_until(stop.cancelled()).collect().await

@@ -24,7 +24,7 @@ use crate::code::canonicalise;
 use crate::link::location::location;
 use crate::link::{ClickTotals, Reason, Validity};
 use crate::quota::SharedQuota;
-use crate::store::{Error, Place, Store};
+use crate::store::{Error, RedirectRow, Store};
 
 /// What a link costs beside its texts: its counters, the key and the slots that lead to it. Measured;
 /// see `docs/ARCHITECTURE.md`.
@@ -191,7 +191,7 @@ impl LinkCache {
     /// The link that was read in `round` with its counters; `None` when it must be read again.
     fn with_counters(
         &self,
-        row: &Place,
+        row: &RedirectRow,
         fields: &CachedLinkFields<'_>,
         round: u64,
     ) -> Option<CachedLink> {
@@ -208,7 +208,7 @@ impl LinkCache {
     async fn read(&self, key: &str) -> Result<Option<CachedLink>, Error> {
         loop {
             let round = self.counters.round();
-            let Some(place) = self.store.find_place(key).await? else { return Ok(None) };
+            let Some(place) = self.store.find_redirect_row(key).await? else { return Ok(None) };
             if place.life.purged_at.is_some() {
                 return Ok(None);
             }

@@ -15,7 +15,7 @@ use super::runtime::block_on;
 use super::settings;
 use crate::clock::Stopwatch;
 use crate::config::{Overrides, StoreConfig, StoreUrl};
-use crate::store::{Checksum, Progress, Schema, ServeLock, Store};
+use crate::store::{Checksum, Progress, SchemaState, ServeLock, Store};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -69,12 +69,12 @@ pub(super) fn run(args: &Args) -> Result<(), Failure> {
 
 async fn copy(from: &StoreConfig, to: &StoreConfig) -> Result<Vec<Checksum>, Failure> {
     match Store::inspect(from).await? {
-        Schema::Current => {}
-        Schema::Missing => {
+        SchemaState::Current => {}
+        SchemaState::Missing => {
             let text = format!("There is no store at {}: name one with --from.", from.url);
             return Err(Failure::Refused(text));
         }
-        Schema::Behind(_) => {
+        SchemaState::Behind(_) => {
             let url = &from.url;
             let text = format!(
                 "The tables of {url} are not up to date: run `kurz migrate --store {url}` first."

@@ -6,7 +6,7 @@ use super::lines::print_line;
 use super::runtime::block_on;
 use super::settings::Settings;
 use crate::config::StoreConfig;
-use crate::store::{Schema, ServeLock, Store};
+use crate::store::{SchemaState, ServeLock, Store};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -31,7 +31,7 @@ pub(super) fn run(args: &Args) -> Result<(), Failure> {
 async fn migrate(config: &StoreConfig) -> Result<(), Failure> {
     let url = &config.url;
     let mut applied = Vec::new();
-    if Store::inspect(config).await? != Schema::Current {
+    if Store::inspect(config).await? != SchemaState::Current {
         // A server that runs on the old tables must not have them changed under it.
         let _lock = ServeLock::take(url)?;
         applied = Store::migrate(config).await?.1;

@@ -12,7 +12,7 @@ use crate::clicks::{Click, ClickQueue};
 use crate::clock::Timestamp;
 use crate::link::click_totals::{merge, push};
 use crate::link::{ClickTotals, Hour, LinkId};
-use crate::store::{Error, LogRow, Store, Turn};
+use crate::store::{Error, LogRow, Store, WriteSeq};
 
 /// How often the queues are flushed.
 pub const FLUSH_EVERY: Duration = Duration::from_millis(250);
@@ -147,7 +147,7 @@ impl ClickWriter {
         now: Timestamp,
     ) -> Result<(), Error> {
         let writer = self.writer;
-        let turn = Turn { writer, number: planner.turn() };
+        let turn = WriteSeq { writer, number: planner.turn() };
         match (task, planner.sent(), planner.part()) {
             (Task::Add, Some((_, totals)), _) => {
                 store.add_tallies(turn, totals, now).await?;

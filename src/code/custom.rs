@@ -112,8 +112,9 @@ mod tests {
         ])
     }
 
+    // threats: B1
     #[test]
-    fn b1_first_segments_of_routes_are_reserved_in_any_case() {
+    fn first_segments_of_routes_are_reserved_in_any_case() {
         let reserved = reserved();
         for word in ["shorten", "SHORTEN", "mixed", "MiXeD", ".well-known", "bare", "api", "LogIn"]
         {
@@ -124,8 +125,9 @@ mod tests {
         }
     }
 
+    // threats: B2, B4
     #[test]
-    fn b2_b4_custom_codes_are_read() {
+    fn custom_codes_are_read() {
         let longest = "x".repeat(64);
         for good in ["abc", "A-_9", "promo", "---", &longest] {
             assert_eq!(parse(good, &reserved()).unwrap().as_str(), good);

@@ -83,8 +83,9 @@ mod tests {
         }
     }
 
+    // threats: B3
     #[test]
-    fn b3_codes_that_differ_in_case_are_different_codes() {
+    fn codes_that_differ_in_case_are_different_codes() {
         assert_ne!(Code::parse("Abc"), Code::parse("abc"));
     }
 }

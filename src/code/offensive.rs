@@ -43,8 +43,9 @@ mod tests {
     use crate::code::random;
     use crate::entropy::Entropy;
 
+    // threats: B9
     #[test]
-    fn b9_words_are_found_however_they_are_spelt() {
+    fn words_are_found_however_they_are_spelt() {
         for bad in
             ["xfuckx1", "FuCkabc", "5h17abc", "aaSh1T0", "p0rn123", "ab7w47z", "po11aXY", "7i75abc"]
         {
@@ -56,8 +57,9 @@ mod tests {
         assert!(WORDS.iter().all(|word| word.len() >= 4 && is_offensive(word)));
     }
 
+    // threats: B9
     #[test]
-    fn b9_few_codes_are_passed_over() {
+    fn few_codes_are_passed_over() {
         let entropy = Entropy::os();
         let spelt = (0..100_000)
             .filter(|_| is_offensive(random::code(&mut |bytes| entropy.fill(bytes)).as_str()))

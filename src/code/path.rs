@@ -79,8 +79,9 @@ mod tests {
         assert_eq!(parse("/w/w/w"), Some(ShortPath { target, preview: false }));
     }
 
+    // threats: B2
     #[test]
-    fn b2_anything_else_is_no_address() {
+    fn anything_else_is_no_address() {
         let long = "a".repeat(65);
         let (long_code, long_workspace) = (format!("/{long}"), format!("/w/{long}/a"));
         for path in [
@@ -132,8 +133,9 @@ mod tests {
     }
 
     proptest! {
+        // threats: B2, B6
         #[test]
-        fn b2_b6_an_address_has_one_spelling(path in "/?(w/)?[a-zA-Z0-9_/+%.-]{0,70}") {
+        fn an_address_has_one_spelling(path in "/?(w/)?[a-zA-Z0-9_/+%.-]{0,70}") {
             if let Some(ShortPath { target, preview }) = parse(&path) {
                 let plus = if preview { "+" } else { "" };
                 let spelling = match target {

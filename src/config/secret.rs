@@ -36,8 +36,9 @@ impl fmt::Display for Secret {
 mod tests {
     use super::*;
 
+    // threats: H12
     #[test]
-    fn h12_a_secret_prints_hidden_however_it_is_printed() {
+    fn a_secret_prints_hidden_however_it_is_printed() {
         let secret = Secret::new("hunter2");
         assert_eq!(format!("{secret} {secret:?}"), "[hidden] [hidden]");
         assert_eq!(secret.expose(), "hunter2");

@@ -138,8 +138,9 @@ mod tests {
         }
     }
 
+    // threats: H12
     #[test]
-    fn h12_a_password_is_never_shown() {
+    fn a_password_is_never_shown() {
         let table = [
             ("postgres://me:hunter2@db:5432/kurz", "postgres://me@db:5432/kurz"),
             ("postgresql://me@db/kurz?sslmode=require", "postgresql://me@db/kurz"),

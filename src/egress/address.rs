@@ -106,8 +106,9 @@ mod tests {
         text.parse().unwrap()
     }
 
+    // threats: H1
     #[test]
-    fn h1_special_ranges_are_forbidden_from_the_first_address_to_the_last() {
+    fn special_ranges_are_forbidden_from_the_first_address_to_the_last() {
         // first, last, and the neighbours outside where those are allowed
         let ranges = [
             ("0.0.0.0", "0.255.255.255", None, Some("1.0.0.0")),
@@ -146,8 +147,9 @@ mod tests {
         }
     }
 
+    // threats: H1
     #[test]
-    fn h1_metadata_and_embedded_addresses_are_forbidden_by_name() {
+    fn metadata_and_embedded_addresses_are_forbidden_by_name() {
         for address in [
             "169.254.169.254",
             "169.254.170.2",

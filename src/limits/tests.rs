@@ -34,8 +34,9 @@ fn let_in(tries: usize, mut one: impl FnMut() -> Result<(), Limited>) -> usize {
     (0..tries).filter(|_| one().is_ok()).count()
 }
 
+// threats: C10
 #[test]
-fn c10_logins_are_limited_by_account_and_address_and_by_address() {
+fn logins_are_limited_by_account_and_address_and_by_address() {
     let limits = Limits::new(&NUMBERS);
     let (here, there) = (ip("192.0.2.1"), ip("192.0.2.2"));
     assert_eq!(let_in(50, || limits.sign_in("ada", here, at(0))), 5);
@@ -57,8 +58,9 @@ fn c10_logins_are_limited_by_account_and_address_and_by_address() {
     assert_eq!(limits.sign_in("ada", here, at(61)).unwrap_err().wait.seconds(), 119);
 }
 
+// threats: C10
 #[test]
-fn c10_who_signs_in_begins_anew_and_what_was_not_found_out_does_not_count() {
+fn who_signs_in_begins_anew_and_what_was_not_found_out_does_not_count() {
     let limits = Limits::new(&NUMBERS);
     let here = ip("192.0.2.1");
     // Two wrong ones a round, for the address; none that lasts, for the account.
@@ -78,8 +80,9 @@ fn c10_who_signs_in_begins_anew_and_what_was_not_found_out_does_not_count() {
     }
 }
 
+// threats: B10
 #[test]
-fn b10_links_without_an_account_are_limited_by_minute_and_day() {
+fn links_without_an_account_are_limited_by_minute_and_day() {
     let limits = Limits::new(&NUMBERS);
     let here = ip("192.0.2.1");
     assert_eq!(let_in(50, || limits.anonymous_link(here, at(0))), 10);
@@ -120,8 +123,9 @@ fn an_ipv6_64_is_one_subscriber_and_a_mapped_address_is_ipv4() {
     assert!(!limits.is_out_of_misses(ip("192.0.2.2"), at(0)));
 }
 
+// threats: B5
 #[test]
-fn b5_what_a_scanner_finds_in_a_day_is_a_hundredth_of_a_link() {
+fn what_a_scanner_finds_in_a_day_is_a_hundredth_of_a_link() {
     // A day of asking a thousand times a second.
     let limits = Limits::new(&NUMBERS);
     let mut answered = 0_u64;
@@ -174,8 +178,9 @@ fn each_limit_can_be_off() {
     assert_eq!(let_in(1_000, || address.sign_in("ada", here, at(0))), 20);
 }
 
+// threats: C10
 #[test]
-fn c10_sixty_four_threads_get_no_more_than_one_does() {
+fn sixty_four_threads_get_no_more_than_one_does() {
     for _ in 0..20 {
         let limits = Limits::new(&NUMBERS);
         let counts: [AtomicUsize; 4] = Default::default();

@@ -227,8 +227,9 @@ mod tests {
         0x7f.1\n\
         zip\r\n";
 
+    // threats: A17
     #[test]
-    fn a17_a_host_covers_what_lies_below_it_and_nothing_else() {
+    fn a_host_covers_what_lies_below_it_and_nothing_else() {
         let list = Blocklist::parse(LIST).unwrap();
         assert_eq!(list.len(), 8);
         for url in [
@@ -252,8 +253,9 @@ mod tests {
         }
     }
 
+    // threats: A17
     #[test]
-    fn a17_addresses_are_covered_in_every_spelling() {
+    fn addresses_are_covered_in_every_spelling() {
         let list = Blocklist::parse(LIST).unwrap();
         for url in [
             "http://192.0.2.7/",
@@ -282,8 +284,9 @@ mod tests {
         assert!(covers(&Blocklist::parse("::/0").unwrap(), "http://1.2.3.4/"));
     }
 
+    // threats: A17
     #[test]
-    fn a17_a_line_that_is_no_host_is_named() {
+    fn a_line_that_is_no_host_is_named() {
         for bad in [
             "https://evil.example/",
             "evil.example/path",
@@ -311,8 +314,9 @@ mod tests {
         assert!(shown.len() < 300 && shown.starts_with("line 1 is `x yx y"), "{shown}");
     }
 
+    // threats: A17
     #[test]
-    fn a17_a_million_hosts_cost_their_letters_and_a_little_more() {
+    fn a_million_hosts_cost_their_letters_and_a_little_more() {
         let mut text = String::new();
         for number in 0..1_000_000_u32 {
             // In no order, as lists come.
@@ -333,8 +337,9 @@ mod tests {
     }
 
     proptest! {
+        // threats: A17
         #[test]
-        fn a17_a_list_answers_as_a_plain_search_does(
+        fn a_list_answers_as_a_plain_search_does(
             names in proptest::collection::vec("[ab]{1,2}(\\.[ab]{1,2}){0,2}", 0..12),
             host in "[ab]{1,2}(\\.[ab]{1,2}){0,3}",
         ) {
@@ -345,8 +350,9 @@ mod tests {
             prop_assert_eq!(list.covers(&host), plain);
         }
 
+        // threats: A17
         #[test]
-        fn a17_reading_a_list_never_fails_otherwise_than_by_naming_a_line(text in "\\PC{0,60}") {
+        fn reading_a_list_never_fails_otherwise_than_by_naming_a_line(text in "\\PC{0,60}") {
             if let Err(error) = Blocklist::parse(&text) {
                 prop_assert!(error.number >= 1);
             }

@@ -36,8 +36,9 @@ mod tests {
         is_suspicious(canonicalise(&format!("https://{host}/")).unwrap().host())
     }
 
+    // threats: A7
     #[test]
-    fn a7_hosts_that_look_like_others_are_known() {
+    fn hosts_that_look_like_others_are_known() {
         for host in [
             "аррӏе.com",          // all Cyrillic
             "xn--80ak6aa92e.com", // the same
@@ -52,8 +53,9 @@ mod tests {
         }
     }
 
+    // threats: A7
     #[test]
-    fn a7_ordinary_international_names_are_not_suspicious() {
+    fn ordinary_international_names_are_not_suspicious() {
         for host in [
             "example.com",
             "bücher.example",

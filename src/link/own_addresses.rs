@@ -89,8 +89,9 @@ mod tests {
         OwnAddresses::new("kurz.example", 443, "10.0.0.7:8080".parse().unwrap())
     }
 
+    // threats: A11
     #[test]
-    fn a11_an_own_short_address_is_known_in_every_spelling() {
+    fn an_own_short_address_is_known_in_every_spelling() {
         for url in [
             "https://kurz.example/promo",
             "http://kurz.example/promo",
@@ -118,8 +119,9 @@ mod tests {
         }
     }
 
+    // threats: A11
     #[test]
-    fn a11_what_only_looks_like_an_own_address_is_not_one() {
+    fn what_only_looks_like_an_own_address_is_not_one() {
         for url in [
             "https://kurz.example.evil.example/promo",
             "https://evil.example/kurz.example",
@@ -141,8 +143,9 @@ mod tests {
         }
     }
 
+    // threats: A11
     #[test]
-    fn a11_a_server_on_loopback_or_on_all_addresses_knows_itself() {
+    fn a_server_on_loopback_or_on_all_addresses_knows_itself() {
         let near = OwnAddresses::new("127.0.0.1", 8080, "127.0.0.1:8080".parse().unwrap());
         let wide = OwnAddresses::new("kurz.example", 443, "[::]:8080".parse().unwrap());
         for own in [near, wide] {

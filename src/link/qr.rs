@@ -208,8 +208,9 @@ mod tests {
         read_back(side * scale, |x, y| if dark[y / scale * side + x / scale] { 0 } else { 255 })
     }
 
+    // threats: H14
     #[test]
-    fn h14_looks_have_bounds() {
+    fn looks_have_bounds() {
         assert_eq!(Look::read(None, None, None), Ok(Look::default()));
         let look = Look::read(Some(64), Some("#1A2b3c"), Some("ffffff")).unwrap();
         assert_eq!((look.dark, look.light), (Rgb([0x1a, 0x2b, 0x3c]), Rgb([255; 3])));

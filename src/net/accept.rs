@@ -304,8 +304,9 @@ impl Pause {
 mod tests {
     use super::*;
 
+    // threats: F9
     #[test]
-    fn f9_without_descriptors_the_loop_waits_longer_and_longer_up_to_a_limit() {
+    fn without_descriptors_the_loop_waits_longer_and_longer_up_to_a_limit() {
         let mut pause = Pause::default();
         let full = io::Error::from_raw_os_error(24);
         let now = Instant::now();

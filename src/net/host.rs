@@ -130,8 +130,9 @@ mod tests {
         request.body(()).unwrap()
     }
 
+    // threats: D2
     #[test]
-    fn d2_the_host_of_a_request_is_the_one_that_every_reader_would_find() {
+    fn the_host_of_a_request_is_the_one_that_every_reader_would_find() {
         let v1 = Version::HTTP_11;
         for (target, version, hosts, expected) in [
             ("/", v1, &["a.example"][..], Ok("a.example")),
@@ -166,8 +167,9 @@ mod tests {
         }
     }
 
+    // threats: D2
     #[test]
-    fn d2_a_normal_host_is_lower_case_without_its_last_dot_and_borrowed_where_it_can_be() {
+    fn a_normal_host_is_lower_case_without_its_last_dot_and_borrowed_where_it_can_be() {
         for (host, expected) in [
             ("a.example", Some("a.example")),
             ("A.EXAMPLE.", Some("a.example")),

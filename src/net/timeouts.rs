@@ -226,15 +226,17 @@ mod tests {
         orders
     }
 
+    // threats: G1
     #[test]
-    fn g1_a_connection_without_a_request_expires_with_the_header_timeout() {
+    fn a_connection_without_a_request_expires_with_the_header_timeout() {
         assert_eq!(orders(|_, _| ()), [(5, CloseOrder::Expire)]);
         let dribbles = |_, state: &ConnectionState| state.set_stage(ReadStage::Head);
         assert_eq!(orders(dribbles), [(5, CloseOrder::Expire)]);
     }
 
+    // threats: G1
     #[test]
-    fn g1_many_that_are_late_at_once_are_ended_a_few_at_a_time() {
+    fn many_that_are_late_at_once_are_ended_a_few_at_a_time() {
         let mut timeouts = Timeouts::new(HttpLimits::default());
         let start = Instant::now();
         let pulses: Vec<_> = (0..ORDERS_AT_ONCE * 5 / 2).map(|_| Arc::default()).collect();
@@ -253,8 +255,9 @@ mod tests {
         assert_eq!(expired(), pulses.len());
     }
 
+    // threats: G1
     #[test]
-    fn g1_a_later_head_has_the_header_timeout_from_its_first_byte() {
+    fn a_later_head_has_the_header_timeout_from_its_first_byte() {
         let late = orders(|second, state| match second {
             0 => state.count_call(),
             20 => state.set_stage(ReadStage::Head),
@@ -294,8 +297,9 @@ mod tests {
         assert_eq!(orders(taking), [(60, CloseOrder::Drain)]);
     }
 
+    // threats: G1
     #[test]
-    fn g1_a_client_that_takes_its_answer_a_byte_at_a_time_is_cut() {
+    fn a_client_that_takes_its_answer_a_byte_at_a_time_is_cut() {
         let dribbling = |second, state: &ConnectionState| {
             if second == 0 {
                 state.count_call();
@@ -306,8 +310,9 @@ mod tests {
         assert_eq!(orders(dribbling), [(10, CloseOrder::Cut)]);
     }
 
+    // threats: A13
     #[test]
-    fn a13_a_closing_connection_is_read_from_while_its_client_sends_and_no_longer_than_a_body() {
+    fn a_closing_connection_is_read_from_while_its_client_sends_and_no_longer_than_a_body() {
         let silent = |second, state: &ConnectionState| {
             if second == 1 {
                 state.set_lingering(0);

@@ -98,8 +98,9 @@ mod tests {
         assert_eq!(text, r#"{"v":1,"from":"me","say":{"forget":["a"]}}"#);
     }
 
+    // threats: E15
     #[test]
-    fn e15_what_a_later_version_says_means_that_anything_may_have_changed() {
+    fn what_a_later_version_says_means_that_anything_may_have_changed() {
         for text in [
             r#"{"v":2,"from":"you","say":{"forget":["a"]}}"#,
             r#"{"v":1,"from":"you","say":{"rename":["a","b"]}}"#,

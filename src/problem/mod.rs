@@ -180,7 +180,7 @@ impl Problem {
     }
 
     fn store(error: &store::Error) -> Self {
-        let (status, code, detail) = match error {
+        let (status, code, detail) = match error.kind() {
             store::Error::Unavailable(_) => (
                 StatusCode::SERVICE_UNAVAILABLE,
                 "store-unavailable",

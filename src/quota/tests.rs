@@ -273,8 +273,9 @@ fn a_counter_that_was_lost_makes_what_it_granted_worthless() {
     assert!(held <= 9, "{held}");
 }
 
+// threats: E3
 #[test]
-fn e3_a_month_that_is_over_leaves_nothing() {
+fn a_month_that_is_over_leaves_nothing() {
     let mut world = World::new(50, 1);
     world.ask(0, true, true);
     assert_eq!(world.visit(0), Take::Taken);

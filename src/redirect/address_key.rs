@@ -60,8 +60,9 @@ mod tests {
     use super::*;
     use crate::code::path;
 
+    // threats: D5
     #[test]
-    fn d5_no_two_addresses_share_a_key() {
+    fn no_two_addresses_share_a_key() {
         let acme = WorkspaceId::parse("acme").unwrap();
         let target = |text| path::parse(text).unwrap().target;
         let main = AddressKey::on_main_host(target("/promo"));

@@ -112,8 +112,9 @@ fn is_bot(agent: &[u8]) -> bool {
 mod tests {
     use super::*;
 
+    // threats: B11
     #[test]
-    fn b11_bots_are_those_that_say_so() {
+    fn bots_are_those_that_say_so() {
         let visitors = Visitors::new(7);
         let cases: &[(&str, bool)] = &[
             ("Mozilla/5.0 (compatible; Googlebot/2.1; +http://www.google.com/bot.html)", true),

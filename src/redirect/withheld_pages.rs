@@ -53,8 +53,9 @@ use crate::redirect::answer::problem;
 mod tests {
     use super::*;
 
+    // threats: A17
     #[test]
-    fn a17_every_reason_is_named_in_every_language() {
+    fn every_reason_is_named_in_every_language() {
         let mut seen = Vec::new();
         for language in [Language::English, Language::German, Language::Spanish] {
             for reason in Reason::ALL {

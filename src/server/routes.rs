@@ -122,8 +122,9 @@ mod tests {
 
     use super::*;
 
+    // threats: F10
     #[tokio::test]
-    async fn f10_a_panic_answers_500_to_its_own_request_alone() {
+    async fn a_panic_answers_500_to_its_own_request_alone() {
         let broken: fn() -> StatusCode = || panic!("planted");
         let router = Router::new()
             .route("/broken", get(move || async move { broken() }))
@@ -139,8 +140,9 @@ mod tests {
         }
     }
 
+    // threats: G11
     #[test]
-    fn g11_browsers_stay_with_https_where_kurz_is_reached_by_it() {
+    fn browsers_stay_with_https_where_kurz_is_reached_by_it() {
         let hardened = |url: &str| {
             let headers = Headers::new(&PublicUrl::parse(url).unwrap());
             let answer = headers.harden(Response::default());
@@ -150,8 +152,9 @@ mod tests {
         assert_eq!(hardened("http://kurz.example"), None);
     }
 
+    // threats: B1
     #[test]
-    fn b1_every_first_segment_of_the_router_is_reserved() {
+    fn every_first_segment_of_the_router_is_reserved() {
         let reserved = reserved();
         let api = document();
         let pages = web::pages(&api);

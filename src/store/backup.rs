@@ -27,7 +27,7 @@ pub fn backup(store: &StoreUrl, to: &Path) -> Result<u64, Error> {
         return Err(exists(to));
     }
     let source = sqlite::connect_reader(from).map_err(|error| name_file(from, error))?;
-    let part = Part::create(to)?;
+    let part = PartialBackup::create(to)?;
     copy_pages(&source, &part.0).map_err(|error| cannot_write(to, &error))?;
     let size = check(&part.0).map_err(|error| cannot_write(to, &error))?;
     part.publish(to)?;
@@ -35,9 +35,9 @@ pub fn backup(store: &StoreUrl, to: &Path) -> Result<u64, Error> {
 }
 
 /// A copy that is not complete yet, beside the file that it will be; removed when it fails.
-struct Part(PathBuf);
+struct PartialBackup(PathBuf);
 
-impl Part {
+impl PartialBackup {
     fn create(to: &Path) -> Result<Self, Error> {
         let path = to.with_added_extension("part");
         let mut options = OpenOptions::new();
@@ -64,7 +64,7 @@ impl Part {
     }
 }
 
-impl Drop for Part {
+impl Drop for PartialBackup {
     fn drop(&mut self) {
         // Gone already when it was renamed.
         let _ = fs::remove_file(&self.0);

@@ -8,8 +8,8 @@ use crate::clock::Timestamp;
 use crate::code::Code;
 use crate::link::LinkId;
 use crate::store::driver::{Outcome, Step, statements};
-use crate::store::value::Value;
-use crate::store::{Error, NewChange, Store};
+use crate::store::value::SqlValue;
+use crate::store::{Error, NewAuditEntry, Store};
 
 statements! {
     CLAIM = "update links set owner_id = $1, claim_hash = null, expires_at = null,
@@ -18,10 +18,10 @@ statements! {
             and expired_at is null and deleted_at is null and purged_at is null
         returning id";
     /// The counts of a claimed link go to its owner's list with it.
-    MOVE_STATS = "update link_stats set shelf = $1
+    MOVE_STATS = "update link_stats set list_scope = $1
         where link_id in (select id from links where workspace = 'main' and code = $2
             and owner_id = $3)";
-    NOTE = "insert into changes
+    NOTE = "insert into audit
             (id, at, user_id, key_id, action, subject_kind, subject_id, detail, client)
         select cast($1 as bigint), cast($2 as bigint), cast($3 as bigint), cast($4 as bigint),
             'claimed', 'link', cast(id as text), '{}', cast($5 as text)
@@ -30,14 +30,14 @@ statements! {
 }
 
 /// Writes down that a link was claimed, if it was, just now.
-fn note_step(note: &NewChange, claim: &Claim, owner: UserId, now: Timestamp) -> Step {
+fn note_step(note: &NewAuditEntry, claim: &Claim, owner: UserId, now: Timestamp) -> Step {
     let params = [
-        Value::Int(note.id),
+        SqlValue::Int(note.id),
         now.into(),
-        Value::Int(owner.0),
+        SqlValue::Int(owner.0),
         note.key.map(|key| key.0).into(),
         note.client.as_deref().into(),
-        Value::text(claim.code.as_str()),
+        SqlValue::text(claim.code.as_str()),
     ];
     Step::new(NOTE, params)
 }
@@ -59,21 +59,21 @@ impl Store {
         owner: UserId,
         claims: &[Claim],
         now: Timestamp,
-        notes: &[NewChange],
+        notes: &[NewAuditEntry],
     ) -> Result<Vec<Option<LinkId>>, Error> {
         // In the order of their keys: two transactions that want the same links want them in the
         // same order.
         let mut order: Vec<(usize, &Claim)> = claims.iter().enumerate().collect();
         order.sort_by_key(|(_, claim)| claim.hash);
         let steps = order.iter().map(|(_, claim)| {
-            let hash = Value::blob(&claim.hash);
-            let code = Value::text(claim.code.as_str());
-            Step::new(CLAIM, [Value::Int(owner.0), now.into(), hash, code])
+            let hash = SqlValue::blob(&claim.hash);
+            let code = SqlValue::text(claim.code.as_str());
+            Step::new(CLAIM, [SqlValue::Int(owner.0), now.into(), hash, code])
         });
         let moves = order.iter().map(|(_, claim)| {
-            let own = Value::owned(format!("main/{owner}"));
-            let code = Value::text(claim.code.as_str());
-            Step::new(MOVE_STATS, [own, code, Value::Int(owner.0)])
+            let own = SqlValue::owned(format!("main/{owner}"));
+            let code = SqlValue::text(claim.code.as_str());
+            Step::new(MOVE_STATS, [own, code, SqlValue::Int(owner.0)])
         });
         let notes = order.iter().filter_map(|(at, claim)| {
             let note = notes.get(*at)?;

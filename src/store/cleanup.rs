@@ -8,9 +8,9 @@ use std::time::Duration;
 
 use crate::clock::Timestamp;
 use crate::store::driver::{Outcome, Step, statements};
-use crate::store::locks::{Holding, database_now, ms};
-use crate::store::value::{Row, Value};
-use crate::store::{Error, Store, changes};
+use crate::store::locks::{HeldLock, database_now, ms};
+use crate::store::value::{SqlRow, SqlValue};
+use crate::store::{Error, Store, audit};
 
 /// Links that have been deleted or expired for as long as the parameter `$grace` says.
 macro_rules! is_due {
@@ -47,7 +47,7 @@ statements! {
     /// and that it was disabled.
     PURGE = concat!("update links set target = '', title = null, tags = null, hit_limit = null,
             claim_hash = null, made_key = null, made_from = null, disabled_note = null,
-            seal = null, purged_at = ", database_now!("$1"), ", version = version + 1
+            row_checksum = null, purged_at = ", database_now!("$1"), ", version = version + 1
         where id = $2 and purged_at is null and ", is_due!("$1", "$3"), "
         returning workspace, code");
     PURGE_TAGS = "delete from link_tags
@@ -62,7 +62,7 @@ statements! {
 
 /// The address of a link that cleanup changed.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Touched {
+pub struct LinkAddress {
     /// Its workspace.
     pub workspace: String,
     /// Its code.
@@ -73,15 +73,15 @@ impl Store {
     /// Mark at most `most` links whose time is over, or `None` when the lock was lost.
     pub async fn mark_expired(
         &self,
-        holding: &Holding,
+        holding: &HeldLock,
         most: i64,
         now: Timestamp,
-    ) -> Result<Option<Vec<Touched>>, Error> {
-        let mark = Step::new(MARK, [self.db.clock_param(now), Value::Int(most)]);
+    ) -> Result<Option<Vec<LinkAddress>>, Error> {
+        let mark = Step::new(MARK, [self.db.clock_param(now), SqlValue::Int(most)]);
         let steps = vec![self.fence(holding, now), mark];
         match self.db.batch(steps).await? {
             Outcome::Undone(_) => Ok(None),
-            Outcome::Done(rows) => read_touched(&rows).map(Some),
+            Outcome::Done(rows) => read_addresses(&rows).map(Some),
         }
     }
 
@@ -89,13 +89,13 @@ impl Store {
     /// the lock was lost. Their redirects stay in the totals.
     pub async fn purge_dead(
         &self,
-        holding: &Holding,
+        holding: &HeldLock,
         grace: Duration,
         most: i64,
         now: Timestamp,
-    ) -> Result<Option<Vec<Touched>>, Error> {
+    ) -> Result<Option<Vec<LinkAddress>>, Error> {
         let grace = ms(grace);
-        let params = vec![self.db.clock_param(now), Value::Int(grace), Value::Int(most)];
+        let params = vec![self.db.clock_param(now), SqlValue::Int(grace), SqlValue::Int(most)];
         let rows = self.db.list(DUE, params).await?;
         let mut due = rows.iter().map(|row| row.int(0)).collect::<Result<Vec<i64>, _>>()?;
         // In the order of the keys: see `insert_links`.
@@ -103,23 +103,23 @@ impl Store {
         due.dedup();
         let mut steps = vec![self.fence(holding, now)];
         for id in due {
-            let params = [self.db.clock_param(now), Value::Int(id), Value::Int(grace)];
+            let params = [self.db.clock_param(now), SqlValue::Int(id), SqlValue::Int(grace)];
             steps.push(Step::new(PURGE, params));
             let rows_of = [PURGE_TAGS, PURGE_STATS, PURGE_REPORTS, PURGE_HEALTH];
-            steps.extend(rows_of.map(|sql| Step::new(sql, [Value::Int(id)])));
-            steps.push(changes::empty_step(id));
+            steps.extend(rows_of.map(|sql| Step::new(sql, [SqlValue::Int(id)])));
+            steps.push(audit::empty_step(id));
         }
         match self.db.batch(steps).await? {
             Outcome::Undone(_) => Ok(None),
-            Outcome::Done(rows) => read_touched(&rows).map(Some),
+            Outcome::Done(rows) => read_addresses(&rows).map(Some),
         }
     }
 }
 
 /// The rows of all steps after the fence that read something back.
-fn read_touched(rows: &[Vec<Row>]) -> Result<Vec<Touched>, Error> {
-    let read = |row: &Row| {
-        Ok(Touched { workspace: row.text(0)?.to_owned(), code: row.text(1)?.to_owned() })
+fn read_addresses(rows: &[Vec<SqlRow>]) -> Result<Vec<LinkAddress>, Error> {
+    let read = |row: &SqlRow| {
+        Ok(LinkAddress { workspace: row.text(0)?.to_owned(), code: row.text(1)?.to_owned() })
     };
     rows.iter().skip(1).flatten().filter(|row| !row.0.is_empty()).map(read).collect()
 }

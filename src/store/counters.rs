@@ -2,7 +2,7 @@
 //! time; what it has not used when it ends is a gap, never a repeat.
 
 use crate::store::driver::{Step, statements};
-use crate::store::value::Value;
+use crate::store::value::SqlValue;
 use crate::store::{Error, Store};
 
 statements! {
@@ -15,7 +15,7 @@ statements! {
 impl Store {
     /// Take `count` numbers of `name`, one of the `counters`; the first of them.
     pub async fn take_numbers(&self, name: &'static str, count: i64) -> Result<i64, Error> {
-        let step = Step::new(TAKE, [Value::Int(count), Value::text(name)]);
+        let step = Step::new(TAKE, [SqlValue::Int(count), SqlValue::text(name)]);
         let rows = self.db.write(step).await?;
         let row = rows.first().ok_or_else(|| missing(name))?;
         Ok(row.int(0)? - count)
@@ -23,7 +23,7 @@ impl Store {
 
     /// The first number of `name` that nobody holds.
     pub async fn next_number(&self, name: &'static str) -> Result<i64, Error> {
-        let row = self.db.find(NEXT, &[Value::text(name)]).await?;
+        let row = self.db.find(NEXT, &[SqlValue::text(name)]).await?;
         row.ok_or_else(|| missing(name))?.int(0)
     }
 }

@@ -7,8 +7,8 @@ use crate::account::UserId;
 use crate::clock::Timestamp;
 use crate::link::{LinkId, Reason};
 use crate::store::driver::{Step, statements};
-use crate::store::value::{Row, Value};
-use crate::store::{Error, NewChange, Store, Touched};
+use crate::store::value::{SqlRow, SqlValue};
+use crate::store::{Error, LinkAddress, NewAuditEntry, Store};
 
 statements! {
     DISABLE = "update links set disabled_at = $1, disabled_reason = $2, disabled_note = $3,
@@ -21,13 +21,13 @@ statements! {
     /// A part of the links that somebody made in one list; what it gave back is not given again.
     DISABLE_OWN = "update links set disabled_at = $1, disabled_reason = 'account', updated_at = $1,
             version = version + 1
-        where id in (select id from links where shelf = $2 and owner_id = $3
+        where id in (select id from links where list_scope = $2 and owner_id = $3
             and disabled_at is null and purged_at is null limit $4)
         returning workspace, code";
     /// Those that were disabled with their owner's account, and not for themselves.
     ENABLE_OWN = "update links set disabled_at = null, disabled_reason = null, updated_at = $1,
             version = version + 1
-        where id in (select id from links where shelf = $2 and owner_id = $3
+        where id in (select id from links where list_scope = $2 and owner_id = $3
             and disabled_reason = 'account' and purged_at is null limit $4)
         returning workspace, code";
 }
@@ -42,17 +42,17 @@ impl Store {
         id: LinkId,
         reason: Reason,
         note: Option<&str>,
-        change: &NewChange,
+        change: &NewAuditEntry,
     ) -> Result<bool, Error> {
         let params =
-            [change.at.into(), Value::text(reason.as_str()), note.into(), Value::Int(id.0)];
-        Ok(!self.write_noted(Step::new(DISABLE, params), change).await?.is_empty())
+            [change.at.into(), SqlValue::text(reason.as_str()), note.into(), SqlValue::Int(id.0)];
+        Ok(!self.write_audited(Step::new(DISABLE, params), change).await?.is_empty())
     }
 
     /// Let a disabled link go; `false` when it is not disabled.
-    pub async fn enable_link(&self, id: LinkId, change: &NewChange) -> Result<bool, Error> {
-        let params = [change.at.into(), Value::Int(id.0)];
-        Ok(!self.write_noted(Step::new(ENABLE, params), change).await?.is_empty())
+    pub async fn enable_link(&self, id: LinkId, change: &NewAuditEntry) -> Result<bool, Error> {
+        let params = [change.at.into(), SqlValue::Int(id.0)];
+        Ok(!self.write_audited(Step::new(ENABLE, params), change).await?.is_empty())
     }
 
     /// Disable, or let go, some of the links that `owner` made in a list; where they are. Empty: none
@@ -63,11 +63,12 @@ impl Store {
         owner: UserId,
         disabled: bool,
         now: Timestamp,
-    ) -> Result<Vec<Touched>, Error> {
+    ) -> Result<Vec<LinkAddress>, Error> {
         let sql = if disabled { DISABLE_OWN } else { ENABLE_OWN };
-        let params = [now.into(), Value::text(list), Value::Int(owner.0), Value::Int(PART)];
-        let read = |row: &Row| {
-            Ok(Touched { workspace: row.text(0)?.to_owned(), code: row.text(1)?.to_owned() })
+        let params =
+            [now.into(), SqlValue::text(list), SqlValue::Int(owner.0), SqlValue::Int(PART)];
+        let read = |row: &SqlRow| {
+            Ok(LinkAddress { workspace: row.text(0)?.to_owned(), code: row.text(1)?.to_owned() })
         };
         self.db.write(Step::new(sql, params)).await?.iter().map(read).collect()
     }

@@ -8,17 +8,17 @@ use crate::link::{Link, LinkId, Strategy};
 use crate::store::driver::{Outcome, Step, statements};
 use crate::store::insert::tag_steps;
 use crate::store::links::join_tags;
-use crate::store::seal::seal;
-use crate::store::value::Value;
+use crate::store::row_checksum::row_checksum;
+use crate::store::value::SqlValue;
 use crate::store::{Error, Store};
-use crate::store::{NewChange, changes};
+use crate::store::{NewAuditEntry, audit};
 
 statements! {
     /// A link whose end was moved is no longer one that cleanup found at its end.
     EDIT = "update links set strategy = $1, target = $2, canonical_hash = $3, title = $4,
             tags = $5, redirect_status = $6, hit_limit = $7, expires_at = $8,
             expired_at = case when expires_at = $8 then expired_at else null end,
-            updated_at = $9, version = version + 1, seal = $10
+            updated_at = $9, version = version + 1, row_checksum = $10
         where id = $11 and version = $12 and deleted_at is null and purged_at is null
         returning id";
     UNTAG = "delete from link_tags where link_id = $1";
@@ -62,32 +62,32 @@ impl Store {
         link: &Link,
         edit: &LinkEdit,
         now: Timestamp,
-        change: &NewChange,
+        change: &NewAuditEntry,
     ) -> Result<bool, Error> {
         let tags = join_tags(&edit.tags);
         let params = [
-            Value::text(edit.strategy.as_str()),
-            Value::text(&edit.target),
-            Value::blob(&edit.canonical_hash),
+            SqlValue::text(edit.strategy.as_str()),
+            SqlValue::text(&edit.target),
+            SqlValue::blob(&edit.canonical_hash),
             edit.title.as_deref().into(),
             tags.as_deref().into(),
-            Value::Int(edit.redirect_status.into()),
+            SqlValue::Int(edit.redirect_status.into()),
             edit.hit_limit.into(),
             edit.expires_at.into(),
             now.into(),
-            seal(link.id, link.workspace.as_str(), link.code.as_str(), &edit.target),
-            Value::Int(link.id.0),
-            Value::Int(link.version),
+            row_checksum(link.id, link.workspace.as_str(), link.code.as_str(), &edit.target),
+            SqlValue::Int(link.id.0),
+            SqlValue::Int(link.version),
         ];
         let mut steps = vec![Step::new(EDIT, params).or_undo()];
         if link.tags != edit.tags {
-            steps.push(Step::new(UNTAG, [Value::Int(link.id.0)]));
+            steps.push(Step::new(UNTAG, [SqlValue::Int(link.id.0)]));
             steps.extend(tag_steps(link.id, &edit.tags));
         }
         if link.target != edit.target {
-            steps.push(Step::new(FORGET_HEALTH, [Value::Int(link.id.0)]));
+            steps.push(Step::new(FORGET_HEALTH, [SqlValue::Int(link.id.0)]));
         }
-        steps.push(changes::step(change));
+        steps.push(audit::step(change));
         Ok(matches!(self.db.batch(steps).await?, Outcome::Done(_)))
     }
 
@@ -96,10 +96,10 @@ impl Store {
         &self,
         id: LinkId,
         now: Timestamp,
-        change: &NewChange,
+        change: &NewAuditEntry,
     ) -> Result<bool, Error> {
-        let step = Step::new(DELETE, [now.into(), Value::Int(id.0)]);
-        Ok(!self.write_noted(step, change).await?.is_empty())
+        let step = Step::new(DELETE, [now.into(), SqlValue::Int(id.0)]);
+        Ok(!self.write_audited(step, change).await?.is_empty())
     }
 
     /// Bring a deleted link back; `false` when it is not deleted, or purged.
@@ -107,9 +107,9 @@ impl Store {
         &self,
         id: LinkId,
         now: Timestamp,
-        change: &NewChange,
+        change: &NewAuditEntry,
     ) -> Result<bool, Error> {
-        let step = Step::new(RESTORE, [now.into(), Value::Int(id.0)]);
-        Ok(!self.write_noted(step, change).await?.is_empty())
+        let step = Step::new(RESTORE, [now.into(), SqlValue::Int(id.0)]);
+        Ok(!self.write_audited(step, change).await?.is_empty())
     }
 }

@@ -1,5 +1,7 @@
 //! What can go wrong in a store, sorted by what the caller can do about it.
 
+use std::sync::Arc;
+
 use thiserror::Error;
 
 /// A failure of the store.
@@ -26,4 +28,55 @@ pub enum Error {
     /// A statement that the database refused: a fault in kurz.
     #[error("the database refused a statement: {0}")]
     Refused(String),
+    /// A statement failed, for a reason that [`Error::kind`] gives.
+    #[error("{source} (statement {statement})")]
+    Statement {
+        /// Where the statement is declared, such as `kurz::store::links::FIND`; `begin` or `commit` for
+        /// the ends of a transaction.
+        statement: &'static str,
+        /// Why it failed.
+        #[source]
+        source: Arc<Error>,
+    },
+}
+
+impl Error {
+    /// What went wrong, without the name of the statement that it happened to.
+    pub fn kind(&self) -> &Self {
+        match self {
+            Self::Statement { source, .. } => source.kind(),
+            other => other,
+        }
+    }
+
+    /// The same error, with the name of the statement that failed.
+    pub(super) fn in_statement(self, statement: &'static str) -> Self {
+        match self {
+            named @ Self::Statement { .. } => named,
+            unnamed => Self::Statement { statement, source: Arc::new(unnamed) },
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::error::Error as _;
+
+    use super::*;
+
+    #[test]
+    fn an_error_names_the_statement_and_its_cause() {
+        let full = Error::Full("no space left".to_owned());
+        let error = full.in_statement("kurz::store::links::FIND").in_statement("commit");
+        assert_eq!(
+            error.to_string(),
+            "the disk that holds the database is full: no space left (statement kurz::store::links::FIND)"
+        );
+        assert!(matches!(error.kind(), Error::Full(_)));
+        let cause = error.source().map(ToString::to_string);
+        assert_eq!(
+            cause.as_deref(),
+            Some("the disk that holds the database is full: no space left")
+        );
+    }
 }

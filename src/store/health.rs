@@ -7,8 +7,8 @@
 use crate::clock::Timestamp;
 use crate::link::LinkId;
 use crate::store::driver::{Outcome, Step, statements};
-use crate::store::locks::Holding;
-use crate::store::value::{Row, Value};
+use crate::store::locks::HeldLock;
+use crate::store::value::{SqlRow, SqlValue};
 use crate::store::{Error, Store};
 
 statements! {
@@ -48,7 +48,7 @@ pub struct DueCheck {
 
 /// What a check found.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Checked {
+pub struct CheckResult {
     /// What was checked.
     pub due: DueCheck,
     /// The word for how the target is.
@@ -60,7 +60,7 @@ pub struct Checked {
 impl Store {
     /// Links that were checked before and are due again, the longest waiting first.
     pub async fn list_due_again(&self, most: i64, now: Timestamp) -> Result<Vec<DueCheck>, Error> {
-        let rows = self.db.list(DUE_AGAIN, vec![now.into(), Value::Int(most)]).await?;
+        let rows = self.db.list(DUE_AGAIN, vec![now.into(), SqlValue::Int(most)]).await?;
         rows.iter().map(read_due).collect()
     }
 
@@ -72,7 +72,8 @@ impl Store {
         most: i64,
         now: Timestamp,
     ) -> Result<Vec<DueCheck>, Error> {
-        let params = vec![Value::Int(after.0), Value::Int(up_to.0), now.into(), Value::Int(most)];
+        let params =
+            vec![SqlValue::Int(after.0), SqlValue::Int(up_to.0), now.into(), SqlValue::Int(most)];
         let rows = self.db.list(DUE_FIRST, params).await?;
         rows.iter().map(read_due).collect()
     }
@@ -81,7 +82,7 @@ impl Store {
     /// when the lock was lost.
     pub async fn reserve_checks(
         &self,
-        holding: &Holding,
+        holding: &HeldLock,
         mut due: Vec<DueCheck>,
         next: Timestamp,
         now: Timestamp,
@@ -90,8 +91,9 @@ impl Store {
         due.sort_unstable_by_key(|due| due.link);
         let mut steps = vec![self.fence(holding, now)];
         steps.extend(
-            due.iter()
-                .map(|due| Step::new(RESERVE, [now.into(), next.into(), Value::Int(due.link.0)])),
+            due.iter().map(|due| {
+                Step::new(RESERVE, [now.into(), next.into(), SqlValue::Int(due.link.0)])
+            }),
         );
         let Outcome::Done(rows) = self.db.batch(steps).await? else { return Ok(None) };
         let reserved = due.into_iter().zip(rows.into_iter().skip(1));
@@ -100,18 +102,18 @@ impl Store {
     }
 
     /// Write down what checks found.
-    pub async fn settle_checks(&self, checked: &[Checked]) -> Result<(), Error> {
-        let mut order: Vec<&Checked> = checked.iter().collect();
+    pub async fn settle_checks(&self, checked: &[CheckResult]) -> Result<(), Error> {
+        let mut order: Vec<&CheckResult> = checked.iter().collect();
         order.sort_unstable_by_key(|one| one.due.link);
         let steps = order.into_iter().map(|one| {
-            let link = Value::Int(one.due.link.0);
-            let target = Value::text(&one.due.target);
-            Step::new(SETTLE, [Value::text(one.status), one.at.into(), link, target])
+            let link = SqlValue::Int(one.due.link.0);
+            let target = SqlValue::text(&one.due.target);
+            Step::new(SETTLE, [SqlValue::text(one.status), one.at.into(), link, target])
         });
         self.db.batch(steps.collect()).await.map(|_| ())
     }
 }
 
-fn read_due(row: &Row) -> Result<DueCheck, Error> {
+fn read_due(row: &SqlRow) -> Result<DueCheck, Error> {
     Ok(DueCheck { link: LinkId(row.int(0)?), target: row.text(1)?.to_owned() })
 }

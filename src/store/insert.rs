@@ -10,8 +10,8 @@ use crate::code::{Code, WorkspaceId};
 use crate::link::{LinkId, LinkOrigin, Month, Strategy};
 use crate::store::driver::{Outcome, Step, statements};
 use crate::store::links::join_tags;
-use crate::store::seal::seal;
-use crate::store::value::{Row, Value};
+use crate::store::row_checksum::row_checksum;
+use crate::store::value::{SqlRow, SqlValue};
 use crate::store::{Error, Store};
 
 statements! {
@@ -20,7 +20,7 @@ statements! {
     /// every page it is about to change.
     INSERT = "insert into links (id, workspace, code, strategy, target, canonical_hash, title,
             tags, redirect_status, hit_limit, created_at, updated_at, expires_at, main_since,
-            version, owner_id, claim_hash, made_key, made_from, seal)
+            version, owner_id, claim_hash, made_key, made_from, row_checksum)
         values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $11, $12, $13, 1, $14, $15, $16, $17,
             $18)
         on conflict do nothing";
@@ -30,7 +30,7 @@ statements! {
             redirect_status = $5, hit_limit = $6, created_at = $7, updated_at = $7,
             expires_at = $8, owner_id = $9, claim_hash = null, deleted_at = null,
             expired_at = null, purged_at = null, made_key = $10, made_from = $11,
-            version = version + 1, seal = $12
+            version = version + 1, row_checksum = $12
         where workspace = $13 and code = $14 and canonical_hash = $15 and disabled_at is null
             and (deleted_at is not null or expired_at is not null or purged_at is not null
                 or expires_at <= $16)
@@ -41,7 +41,7 @@ statements! {
             and (deleted_at is not null or expired_at is not null or purged_at is not null
                 or expires_at <= $3))";
     /// After a revival: the counts go to the list of whose it is now.
-    MOVE_STATS = "update link_stats set shelf = (select shelf from links where id = $1)
+    MOVE_STATS = "update link_stats set list_scope = (select list_scope from links where id = $1)
         where link_id = $1";
     /// Only when the link holds exactly these tags: not when its insert found the code taken.
     TAG = "insert into link_tags (workspace, tag, link_id)
@@ -96,7 +96,7 @@ pub struct NewLink {
 
 /// Where a new link ended up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Placed {
+pub struct InsertedLink {
     /// Its number; that of the old row for a revived link.
     pub id: LinkId,
     /// Since when it holds its bare code on the main host.
@@ -107,7 +107,7 @@ pub struct Placed {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Inserted {
     /// For each link where it ended up, or `None` when a code it asked for or its URL was taken.
-    Stored(Vec<Option<Placed>>),
+    Stored(Vec<Option<InsertedLink>>),
     /// None was stored, because these found a code or their URL taken.
     Undone(Vec<usize>),
     /// None was stored, because the user made as many as they may in this month.
@@ -116,7 +116,7 @@ pub enum Inserted {
 
 /// How many links a user may make in a month.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Meter {
+pub struct MonthlyLinkLimit {
     /// Who.
     pub user: UserId,
     /// In which month.
@@ -143,8 +143,8 @@ impl Store {
         for (at, link) in order {
             if link.revive {
                 let dead = [
-                    Value::Int(link.id.0),
-                    Value::blob(&link.canonical_hash),
+                    SqlValue::Int(link.id.0),
+                    SqlValue::blob(&link.canonical_hash),
                     link.created_at.into(),
                 ];
                 steps.push(Step::new(UNTAG_DEAD, dead));
@@ -154,7 +154,7 @@ impl Store {
             steps.push(if all_or_none { step.or_undo() } else { step });
             owners.push(Some(at));
             if link.revive {
-                steps.push(Step::new(MOVE_STATS, [Value::Int(link.id.0)]));
+                steps.push(Step::new(MOVE_STATS, [SqlValue::Int(link.id.0)]));
             }
             steps.extend(tag_steps(link.id, &link.tags));
             owners.resize(steps.len(), None);
@@ -178,9 +178,16 @@ impl Store {
     }
 
     /// Store a link and count it against a monthly limit, both or neither.
-    pub async fn insert_metered(&self, link: &NewLink, meter: Meter) -> Result<Inserted, Error> {
-        let params =
-            [Value::Int(meter.user.0), Value::Int(meter.month.number()), Value::Int(meter.limit)];
+    pub async fn insert_within_limit(
+        &self,
+        link: &NewLink,
+        meter: MonthlyLinkLimit,
+    ) -> Result<Inserted, Error> {
+        let params = [
+            SqlValue::Int(meter.user.0),
+            SqlValue::Int(meter.month.number()),
+            SqlValue::Int(meter.limit),
+        ];
         let mut steps = vec![Step::new(COUNT_LINK, params).or_undo(), insert_step(link).or_undo()];
         steps.extend(tag_steps(link.id, &link.tags));
         match self.db.batch(steps).await? {
@@ -196,7 +203,7 @@ impl Store {
 
     /// How many links a user made in a month, of those that were counted.
     pub async fn links_in_month(&self, user: UserId, month: Month) -> Result<i64, Error> {
-        let params = [Value::Int(user.0), Value::Int(month.number())];
+        let params = [SqlValue::Int(user.0), SqlValue::Int(month.number())];
         let row = self.db.find(LINKS_IN_MONTH, &params).await?;
         row.map_or(Ok(0), |row| row.int(0))
     }
@@ -207,24 +214,24 @@ fn insert_step(link: &NewLink) -> Step {
     Step::new(
         INSERT,
         [
-            Value::Int(link.id.0),
-            Value::text(link.workspace.as_str()),
-            Value::text(link.code.as_str()),
-            Value::text(link.strategy.as_str()),
-            Value::text(&link.target),
-            Value::blob(&link.canonical_hash),
+            SqlValue::Int(link.id.0),
+            SqlValue::text(link.workspace.as_str()),
+            SqlValue::text(link.code.as_str()),
+            SqlValue::text(link.strategy.as_str()),
+            SqlValue::text(&link.target),
+            SqlValue::blob(&link.canonical_hash),
             link.title.as_deref().into(),
             tags.as_deref().into(),
-            Value::Int(link.redirect_status.into()),
+            SqlValue::Int(link.redirect_status.into()),
             link.hit_limit.into(),
             link.created_at.into(),
             link.expires_at.into(),
             main_since(link).into(),
             link.owner.map(|owner| owner.0).into(),
-            link.claim_hash.as_ref().map(|hash| Value::blob(hash)).into(),
+            link.claim_hash.as_ref().map(|hash| SqlValue::blob(hash)).into(),
             link.made.key.map(|key| key.0).into(),
             link.made.client.as_deref().into(),
-            seal_of(link),
+            checksum_of(link),
         ],
     )
 }
@@ -234,35 +241,35 @@ fn revive_step(link: &NewLink) -> Step {
     Step::new(
         REVIVE,
         [
-            Value::text(link.strategy.as_str()),
-            Value::text(&link.target),
+            SqlValue::text(link.strategy.as_str()),
+            SqlValue::text(&link.target),
             link.title.as_deref().into(),
             tags.as_deref().into(),
-            Value::Int(link.redirect_status.into()),
+            SqlValue::Int(link.redirect_status.into()),
             link.hit_limit.into(),
             link.created_at.into(),
             link.expires_at.into(),
             link.owner.map(|owner| owner.0).into(),
             link.made.key.map(|key| key.0).into(),
             link.made.client.as_deref().into(),
-            seal_of(link),
-            Value::text(link.workspace.as_str()),
-            Value::text(link.code.as_str()),
-            Value::blob(&link.canonical_hash),
+            checksum_of(link),
+            SqlValue::text(link.workspace.as_str()),
+            SqlValue::text(link.code.as_str()),
+            SqlValue::blob(&link.canonical_hash),
             link.created_at.into(),
         ],
     )
 }
 
-fn seal_of(link: &NewLink) -> Value<'static> {
-    seal(link.id, link.workspace.as_str(), link.code.as_str(), &link.target)
+fn checksum_of(link: &NewLink) -> SqlValue<'static> {
+    row_checksum(link.id, link.workspace.as_str(), link.code.as_str(), &link.target)
 }
 
 /// The rows by which a link is found under its tags, once its `tags` column holds them.
 pub(super) fn tag_steps(id: LinkId, tags: &[String]) -> impl Iterator<Item = Step> {
     let joined = join_tags(tags);
     tags.iter().map(move |tag| {
-        Step::new(TAG, [Value::text(tag), Value::Int(id.0), joined.as_deref().into()])
+        Step::new(TAG, [SqlValue::text(tag), SqlValue::Int(id.0), joined.as_deref().into()])
     })
 }
 
@@ -271,10 +278,10 @@ fn main_since(link: &NewLink) -> Option<Timestamp> {
 }
 
 /// Where a link is that was stored: a new one where it asked to be, a revived one where its row was.
-fn place_of(link: &NewLink, row: &Row) -> Result<Placed, Error> {
+fn place_of(link: &NewLink, row: &SqlRow) -> Result<InsertedLink, Error> {
     if link.revive {
-        Ok(Placed { id: LinkId(row.int(0)?), main_since: row.opt_time(1)? })
+        Ok(InsertedLink { id: LinkId(row.int(0)?), main_since: row.opt_time(1)? })
     } else {
-        Ok(Placed { id: link.id, main_since: main_since(link) })
+        Ok(InsertedLink { id: link.id, main_since: main_since(link) })
     }
 }

@@ -3,16 +3,16 @@
 use crate::clock::Timestamp;
 use crate::config::{StoreConfig, StoreUrl};
 use crate::store::driver::Db;
-use crate::store::migrate::{self, Schema};
+use crate::store::migrate::{self, SchemaState};
 use crate::store::{Error, Store, connect_postgres, name_file, sqlite};
 
 impl Store {
     /// How far a store's tables have come. What is not there is not made.
-    pub async fn inspect(config: &StoreConfig) -> Result<Schema, Error> {
+    pub async fn inspect(config: &StoreConfig) -> Result<SchemaState, Error> {
         match &config.url {
             // An empty file is what a start leaves that was interrupted at once.
             StoreUrl::Sqlite(path) if path.metadata().map_or(true, |file| file.len() == 0) => {
-                Ok(Schema::Missing)
+                Ok(SchemaState::Missing)
             }
             StoreUrl::Sqlite(path) => {
                 let inspected =

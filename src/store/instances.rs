@@ -3,7 +3,7 @@
 
 use crate::clock::Timestamp;
 use crate::store::driver::{Step, statements};
-use crate::store::value::{Row, Value};
+use crate::store::value::{SqlRow, SqlValue};
 use crate::store::{Error, Store};
 
 statements! {
@@ -33,8 +33,8 @@ impl Store {
     /// Write down that an instance is there, and forget those not heard of since `forget`.
     pub async fn note_instance(&self, one: &Instance, forget: Timestamp) -> Result<(), Error> {
         let params = [
-            Value::text(&one.name),
-            Value::text(&one.version),
+            SqlValue::text(&one.name),
+            SqlValue::text(&one.version),
             one.started_at.into(),
             one.seen_at.into(),
         ];
@@ -44,13 +44,13 @@ impl Store {
 
     /// An instance ends.
     pub async fn drop_instance(&self, name: &str) -> Result<(), Error> {
-        self.db.write(Step::new(LEAVE, [Value::text(name)])).await.map(|_| ())
+        self.db.write(Step::new(LEAVE, [SqlValue::text(name)])).await.map(|_| ())
     }
 
     /// The instances, oldest first.
     pub async fn list_instances(&self, most: i64) -> Result<Vec<Instance>, Error> {
-        let rows = self.db.list(LIST, vec![Value::Int(most)]).await?;
-        let read = |row: &Row| {
+        let rows = self.db.list(LIST, vec![SqlValue::Int(most)]).await?;
+        let read = |row: &SqlRow| {
             Ok(Instance {
                 name: row.text(0)?.to_owned(),
                 version: row.text(1)?.to_owned(),

@@ -5,9 +5,9 @@ use crate::clock::Timestamp;
 use crate::code::WorkspaceId;
 use crate::store::driver::{Step, statements};
 use crate::store::users::{User, read_user, user_columns};
-use crate::store::value::{Row, Value};
+use crate::store::value::{SqlRow, SqlValue};
 use crate::store::workspaces::read_id;
-use crate::store::{Error, NewChange, Store};
+use crate::store::{Error, NewAuditEntry, Store};
 
 macro_rules! key_columns {
     () => {
@@ -61,25 +61,25 @@ impl Store {
         &self,
         key: &ApiKey,
         hash: &[u8; 32],
-        change: &NewChange,
+        change: &NewAuditEntry,
     ) -> Result<(), Error> {
         let params = [
-            Value::Int(key.id.0),
-            Value::Int(key.user.0),
-            Value::text(&key.name),
-            Value::blob(hash),
-            Value::text(&key.prefix),
-            Value::owned(key.scopes.to_string()),
+            SqlValue::Int(key.id.0),
+            SqlValue::Int(key.user.0),
+            SqlValue::text(&key.name),
+            SqlValue::blob(hash),
+            SqlValue::text(&key.prefix),
+            SqlValue::owned(key.scopes.to_string()),
             key.workspace.as_ref().map(WorkspaceId::as_str).into(),
             key.created_at.into(),
             key.expires_at.into(),
         ];
-        self.write_noted(Step::new(INSERT, params), change).await.map(|_| ())
+        self.write_audited(Step::new(INSERT, params), change).await.map(|_| ())
     }
 
     /// The key of a hash, and whose it is.
     pub async fn find_key(&self, hash: &[u8; 32]) -> Result<Option<(ApiKey, User)>, Error> {
-        let row = self.db.find(FIND, &[Value::blob(hash)]).await?;
+        let row = self.db.find(FIND, &[SqlValue::blob(hash)]).await?;
         row.map(|row| Ok((read_key(&row)?, read_user(&row, 10)?))).transpose()
     }
 
@@ -90,7 +90,7 @@ impl Store {
         after: KeyId,
         most: i64,
     ) -> Result<Vec<ApiKey>, Error> {
-        let params = vec![Value::Int(user.0), Value::Int(after.0), Value::Int(most)];
+        let params = vec![SqlValue::Int(user.0), SqlValue::Int(after.0), SqlValue::Int(most)];
         self.db.list(LIST, params).await?.iter().map(read_key).collect()
     }
 
@@ -100,20 +100,20 @@ impl Store {
         user: UserId,
         id: KeyId,
         now: Timestamp,
-        change: &NewChange,
+        change: &NewAuditEntry,
     ) -> Result<Option<Vec<u8>>, Error> {
-        let params = [now.into(), Value::Int(id.0), Value::Int(user.0)];
-        let rows = self.write_noted(Step::new(REVOKE, params), change).await?;
+        let params = [now.into(), SqlValue::Int(id.0), SqlValue::Int(user.0)];
+        let rows = self.write_audited(Step::new(REVOKE, params), change).await?;
         rows.first().map(|row| row.blob(0).map(<[u8]>::to_vec)).transpose()
     }
 
     /// Write down that a key was used.
     pub async fn touch_key(&self, id: KeyId, now: Timestamp) -> Result<(), Error> {
-        self.db.write(Step::new(TOUCH, [now.into(), Value::Int(id.0)])).await.map(|_| ())
+        self.db.write(Step::new(TOUCH, [now.into(), SqlValue::Int(id.0)])).await.map(|_| ())
     }
 }
 
-fn read_key(row: &Row) -> Result<ApiKey, Error> {
+fn read_key(row: &SqlRow) -> Result<ApiKey, Error> {
     let scopes = row.text(4)?;
     Ok(ApiKey {
         id: KeyId(row.int(0)?),

@@ -10,10 +10,10 @@ const SET_BACK_MS: i64 = 60_000;
 
 /// The row of one lock.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Lease(Option<Held>);
+pub struct Lease(Option<LeaseHolder>);
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-struct Held {
+struct LeaseHolder {
     by: String,
     at: i64,
     until: i64,
@@ -23,11 +23,11 @@ impl Lease {
     /// Take the lock for `at_most` milliseconds; since when it is held, or `None` when somebody
     /// holds it.
     pub fn take(&mut self, by: &str, at_most: i64, now: i64) -> Option<i64> {
-        let is_free = |held: &Held| held.until <= now || held.at > now + SET_BACK_MS;
+        let is_free = |held: &LeaseHolder| held.until <= now || held.at > now + SET_BACK_MS;
         if !self.0.as_ref().is_none_or(is_free) {
             return None;
         }
-        self.0 = Some(Held { by: by.to_owned(), at: now, until: now + at_most });
+        self.0 = Some(LeaseHolder { by: by.to_owned(), at: now, until: now + at_most });
         Some(now)
     }
 
@@ -48,7 +48,7 @@ impl Lease {
         self.held_by(by, at).is_some_and(|held| held.until > now)
     }
 
-    fn held_by(&mut self, by: &str, at: i64) -> Option<&mut Held> {
+    fn held_by(&mut self, by: &str, at: i64) -> Option<&mut LeaseHolder> {
         self.0.as_mut().filter(|held| held.by == by && held.at == at)
     }
 }

@@ -4,9 +4,9 @@ use crate::account::{KeyId, UserId};
 use crate::code::{Code, WorkspaceId};
 use crate::link::{Disabled, Link, LinkId, LinkOrigin, Month, Reason};
 use crate::store::driver::statements;
-use crate::store::value::{Row, Value};
+use crate::store::value::{SqlRow, SqlValue};
 use crate::store::workspaces::{read_id, read_strategy};
-use crate::store::{Error, Store, seal};
+use crate::store::{Error, Store, row_checksum};
 
 /// The columns that [`read_link`] reads, of `link_tables`.
 macro_rules! link_columns {
@@ -17,7 +17,7 @@ macro_rules! link_columns {
          coalesce(s.avg_redirect_ms, cast(0 as double precision)), s.last_redirect_at,
          coalesce(s.month, 0), coalesce(s.month_hits, 0), l.owner_id, l.claim_hash,
          h.destination_status, h.last_checked_at, l.expired_at, l.disabled_at, l.disabled_reason,
-         l.disabled_note, l.made_key, l.made_from, l.seal"
+         l.disabled_note, l.made_key, l.made_from, l.row_checksum"
     };
 }
 pub(super) use link_columns;
@@ -47,14 +47,14 @@ impl Store {
         workspace: &WorkspaceId,
         code: &Code,
     ) -> Result<Option<Link>, Error> {
-        let params = [Value::text(workspace.as_str()), Value::text(code.as_str())];
+        let params = [SqlValue::text(workspace.as_str()), SqlValue::text(code.as_str())];
         let link = self.db.find(FIND, &params).await?.map(|row| read_sound(&row)).transpose()?;
         expect_asked(link, code.as_str(), |link| link.code == *code && link.workspace == *workspace)
     }
 
     /// A link by its number, tombstones included.
     pub async fn find_link_by_id(&self, id: LinkId) -> Result<Option<Link>, Error> {
-        let row = self.db.find(FIND_BY_ID, &[Value::Int(id.0)]).await?;
+        let row = self.db.find(FIND_BY_ID, &[SqlValue::Int(id.0)]).await?;
         row.map(|row| read_sound(&row)).transpose()
     }
 
@@ -64,7 +64,7 @@ impl Store {
         workspace: &WorkspaceId,
         canonical_hash: &[u8; 32],
     ) -> Result<Option<Link>, Error> {
-        let params = [Value::text(workspace.as_str()), Value::blob(canonical_hash)];
+        let params = [SqlValue::text(workspace.as_str()), SqlValue::blob(canonical_hash)];
         let row = self.db.find(FIND_SAME, &params).await?;
         let link = row.map(|row| read_sound(&row)).transpose()?;
         expect_asked(link, "a URL", |link| link.canonical_hash == *canonical_hash)
@@ -78,21 +78,21 @@ fn expect_asked(
     is: impl Fn(&Link) -> bool,
 ) -> Result<Option<Link>, Error> {
     match link {
-        Some(link) if !is(&link) => Err(seal::strayed(link.id, asked)),
+        Some(link) if !is(&link) => Err(row_checksum::wrong_row(link.id, asked)),
         link => Ok(link),
     }
 }
 
-/// A link that is what was stored: what is read here is built on, also by edits, which seal anew.
-fn read_sound(row: &Row) -> Result<Link, Error> {
+/// A link that is what was stored: what is read here is built on, also by edits, which compute the checksum anew.
+fn read_sound(row: &SqlRow) -> Result<Link, Error> {
     let link = read_link(row)?;
     let (workspace, code) = (link.workspace.as_str(), link.code.as_str());
-    seal::expect(link.id, workspace, code, &link.target, row.opt_int(32)?)?;
+    row_checksum::expect(link.id, workspace, code, &link.target, row.opt_int(32)?)?;
     Ok(link)
 }
 
 /// A link as its row says, for lists, which show a damaged one as well.
-pub(super) fn read_link(row: &Row) -> Result<Link, Error> {
+pub(super) fn read_link(row: &SqlRow) -> Result<Link, Error> {
     let code = row.text(2)?;
     Ok(Link {
         id: LinkId(row.int(0)?),
@@ -135,7 +135,7 @@ pub(super) fn read_link(row: &Row) -> Result<Link, Error> {
 }
 
 /// When, why and with which words a link was disabled, from the row's `first` column on.
-fn read_disabled(row: &Row, first: usize) -> Result<Option<Disabled>, Error> {
+fn read_disabled(row: &SqlRow, first: usize) -> Result<Option<Disabled>, Error> {
     let Some(at) = row.opt_time(first)? else { return Ok(None) };
     let reason = read_reason(row.opt_text(first + 1)?)?.unwrap_or(Reason::Other);
     let note = row.opt_text(first + 2)?.map(str::to_owned);

@@ -1,15 +1,15 @@
 //! Lists of links: filtered, sorted, a page at a time. Each sort is a statement of its own, put
 //! together at compile time, so that no text is ever built at run time.
 //!
-//! A list is a shelf (a workspace's links, or somebody's own in `main`), which has indexes for its
-//! sorts and searches, or all of `main`, for those who may see that.
+//! A list has a scope: the links of a workspace, or somebody's own in `main`. Both have indexes for their
+//! sorts and searches. The third scope, all of `main`, is for administrators and open servers.
 
 use crate::clock::Timestamp;
 use crate::link::{Link, Status, Strategy};
 use crate::store::driver::{Sql, statements};
 use crate::store::links::{link_columns, link_tables, read_link};
-use crate::store::shelf::{Position, Search, Shelf, Sort, SortKey};
-use crate::store::value::Value;
+use crate::store::list_scope::{ListScope, Position, Search, Sort, SortKey};
+use crate::store::value::SqlValue;
 use crate::store::{Error, Store};
 
 /// Which links, whatever the list and the order: status at a time, strategy, tag.
@@ -67,7 +67,7 @@ macro_rules! holding {
 macro_rules! beginning {
     ($text:literal, $scheme:literal, $more:literal) => {
         concat!(
-            "select * from (select id from links where shelf = $1 and purged_at is null",
+            "select * from (select id from links where list_scope = $1 and purged_at is null",
             $more,
             " and ",
             $text,
@@ -133,8 +133,8 @@ macro_rules! page {
     (all $key:literal, $after:literal, $direction:literal) => {
         page!("l.workspace", $key, $after, $direction)
     };
-    (shelf $key:literal, $after:literal, $direction:literal) => {
-        page!("l.shelf", $key, $after, $direction)
+    (scope $key:literal, $after:literal, $direction:literal) => {
+        page!("l.list_scope", $key, $after, $direction)
     };
     (tagged $key:literal, $after:literal, $direction:literal) => {
         // The list is compared in a way that no index serves: the tag's own index is to be used.
@@ -143,7 +143,7 @@ macro_rules! page {
             link_columns!(),
             link_tables!(),
             "where l.id in (select link_id from link_tags where workspace = $1 and tag = $2)
-                and l.shelf || '' = $3 and ",
+                and l.list_scope || '' = $3 and ",
             filters!("$4", "$5", "$6"),
             " and (",
             $key,
@@ -192,20 +192,20 @@ statements! {
     ALL_MOST_REDIRECTS = page!(all "coalesce(s.redirect_count, 0)", "<", "desc");
     ALL_BY_CODE = page!(all "l.code", ">", "asc");
     ALL_BY_CODE_BACKWARDS = page!(all "l.code", "<", "desc");
-    OLDEST = page!(shelf "l.created_at", ">", "asc");
-    NEWEST = page!(shelf "l.created_at", "<", "desc");
-    LEAST_RECENTLY_CHANGED = page!(shelf "l.updated_at", ">", "asc");
-    LAST_CHANGED = page!(shelf "l.updated_at", "<", "desc");
-    FEWEST_REDIRECTS = page!(shelf "coalesce(s.redirect_count, 0)", ">", "asc");
-    BY_CODE = page!(shelf "l.code", ">", "asc");
-    BY_CODE_BACKWARDS = page!(shelf "l.code", "<", "desc");
+    OLDEST = page!(scope "l.created_at", ">", "asc");
+    NEWEST = page!(scope "l.created_at", "<", "desc");
+    LEAST_RECENTLY_CHANGED = page!(scope "l.updated_at", ">", "asc");
+    LAST_CHANGED = page!(scope "l.updated_at", "<", "desc");
+    FEWEST_REDIRECTS = page!(scope "coalesce(s.redirect_count, 0)", ">", "asc");
+    BY_CODE = page!(scope "l.code", ">", "asc");
+    BY_CODE_BACKWARDS = page!(scope "l.code", "<", "desc");
     /// From the index over the counts. Those that were never followed come after, newest first.
     MOST_REDIRECTS = concat!("select ", link_columns!(), " from link_stats s
         join links l on l.id = s.link_id left join link_health h on h.link_id = l.id
-        where s.shelf = $1 and s.redirect_count > 0 and ", filters!(), holding!(), "
+        where s.list_scope = $1 and s.redirect_count > 0 and ", filters!(), holding!(), "
             and (s.redirect_count, s.link_id) < ($7, $8)
         order by s.redirect_count desc, s.link_id desc limit $9");
-    NEVER_REDIRECTED = concat!("select ", link_columns!(), link_tables!(), "where l.shelf = $1
+    NEVER_REDIRECTED = concat!("select ", link_columns!(), link_tables!(), "where l.list_scope = $1
             and coalesce(s.redirect_count, 0) = 0 and ", filters!(), holding!(), "
             and (l.created_at, l.id) < ($7, $8)
         order by l.created_at desc, l.id desc limit $9");
@@ -229,7 +229,7 @@ statements! {
         where workspace = $1 and tag = $2 limit $3) t";
     /// No more of them than it is asked about.
     COUNT = "select count(*) from (select 1 from links
-        where shelf = $1 and purged_at is null limit $2) t";
+        where list_scope = $1 and purged_at is null limit $2) t";
 }
 
 /// Most links that a search finds by the beginning of each of code, title and host.
@@ -252,7 +252,7 @@ const ALL: Sorts = [
     ALL_BY_CODE,
     ALL_BY_CODE_BACKWARDS,
 ];
-const SHELF: Sorts = [
+const SCOPE: Sorts = [
     OLDEST,
     NEWEST,
     LEAST_RECENTLY_CHANGED,
@@ -304,7 +304,7 @@ impl Sort {
 #[derive(Clone, Debug)]
 pub struct ListQuery {
     /// Of which list.
-    pub shelf: Shelf,
+    pub scope: ListScope,
     /// Where they stand; `None`: all but the deleted.
     pub status: Option<Status>,
     /// How their codes were made.
@@ -342,19 +342,19 @@ impl ListQuery {
     fn is_ranked(&self) -> bool {
         let most_first = Sort { key: SortKey::Redirects, descending: true };
         let by_index = !matches!(self.search, Some(Search::Begins(_)));
-        self.sort == most_first && self.shelf != Shelf::Main && by_index && !self.by_tag
+        self.sort == most_first && self.scope != ListScope::Main && by_index && !self.by_tag
     }
 
     /// The parameters of a statement.
-    fn params(&self, now: Timestamp, after: Position, most: i64) -> Vec<Value<'_>> {
+    fn params(&self, now: Timestamp, after: Position, most: i64) -> Vec<SqlValue<'_>> {
         let mut params = Vec::with_capacity(11);
         if self.by_tag {
-            params.extend([Value::text(self.shelf.workspace()), self.tag.as_deref().into()]);
+            params.extend([SqlValue::text(self.scope.workspace()), self.tag.as_deref().into()]);
         }
-        params.push(Value::owned(self.shelf.key()));
+        params.push(SqlValue::owned(self.scope.key()));
         if let Some(Search::Begins(text)) = &self.search {
-            let text = Value::owned(text.to_ascii_lowercase());
-            params.extend([text, Value::text(AFTER_ALL), Value::Int(FOUND)]);
+            let text = SqlValue::owned(text.to_ascii_lowercase());
+            params.extend([text, SqlValue::text(AFTER_ALL), SqlValue::Int(FOUND)]);
         }
         params.extend([
             self.status.map(Status::as_str).into(),
@@ -364,16 +364,16 @@ impl ListQuery {
         if !self.by_tag {
             params.push(self.tag.as_deref().into());
             match &self.search {
-                None => params.push(Value::Null),
-                Some(Search::Holds(text)) => params.push(Value::owned(like_pattern(text))),
+                None => params.push(SqlValue::Null),
+                Some(Search::Holds(text)) => params.push(SqlValue::owned(like_pattern(text))),
                 Some(Search::Begins(_)) => {}
             }
         }
         let (value, id) = match after {
-            Position::Number(number, id) => (Value::Int(number), id),
-            Position::Text(text, id) => (Value::owned(text), id),
+            Position::Number(number, id) => (SqlValue::Int(number), id),
+            Position::Text(text, id) => (SqlValue::owned(text), id),
         };
-        params.extend([value, Value::Int(id.0), Value::Int(most)]);
+        params.extend([value, SqlValue::Int(id.0), SqlValue::Int(most)]);
         params
     }
 }
@@ -384,11 +384,11 @@ impl Store {
         if query.is_ranked() {
             return self.list_ranked(query, now).await;
         }
-        let sorts = match (&query.shelf, &query.search) {
-            (Shelf::Main, _) => &ALL,
+        let sorts = match (&query.scope, &query.search) {
+            (ListScope::Main, _) => &ALL,
             _ if query.by_tag => &BY_TAG,
             (_, Some(Search::Begins(_))) => &BY_BEGINNING,
-            _ => &SHELF,
+            _ => &SCOPE,
         };
         let after = query.after.clone().unwrap_or_else(|| query.sort.start());
         let params = query.params(now, after, query.most);
@@ -415,19 +415,25 @@ impl Store {
         Ok(links)
     }
 
-    async fn read_page(&self, sql: Sql, params: Vec<Value<'_>>) -> Result<Vec<Link>, Error> {
+    async fn read_page(&self, sql: Sql, params: Vec<SqlValue<'_>>) -> Result<Vec<Link>, Error> {
         self.db.list(sql, params).await?.iter().map(read_link).collect()
     }
 
     /// How many links of a list's workspace carry a tag, counted no further than `most`.
-    pub async fn count_tagged(&self, which: &Shelf, tag: &str, most: i64) -> Result<i64, Error> {
-        let params = vec![Value::text(which.workspace()), Value::text(tag), Value::Int(most)];
+    pub async fn count_tagged(
+        &self,
+        which: &ListScope,
+        tag: &str,
+        most: i64,
+    ) -> Result<i64, Error> {
+        let params =
+            vec![SqlValue::text(which.workspace()), SqlValue::text(tag), SqlValue::Int(most)];
         self.db.list(COUNT_TAG, params).await?.first().map_or(Ok(0), |row| row.int(0))
     }
 
     /// How many links a list holds, counted no further than `most`.
-    pub async fn count_shelf(&self, which: &Shelf, most: i64) -> Result<i64, Error> {
-        let params = vec![Value::owned(which.key()), Value::Int(most)];
+    pub async fn count_links_in(&self, which: &ListScope, most: i64) -> Result<i64, Error> {
+        let params = vec![SqlValue::owned(which.key()), SqlValue::Int(most)];
         self.db.list(COUNT, params).await?.first().map_or(Ok(0), |row| row.int(0))
     }
 }

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use crate::clock::Timestamp;
 use crate::store::driver::{Step, statements};
-use crate::store::value::{Row, Value};
+use crate::store::value::{SqlRow, SqlValue};
 use crate::store::{Error, Store};
 
 /// The database's clock inside a statement; `$param` comes from `Db::clock_param`.
@@ -54,7 +54,7 @@ statements! {
 
 /// A lock that was taken. Nobody else has this one's name, holder and time.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Holding {
+pub struct HeldLock {
     name: &'static str,
     by: String,
     at: Timestamp,
@@ -69,26 +69,30 @@ impl Store {
         by: &str,
         at_most: Duration,
         now: Timestamp,
-    ) -> Result<Option<Holding>, Error> {
-        let params =
-            [Value::text(name), Value::Int(ms(at_most)), Value::text(by), self.db.clock_param(now)];
+    ) -> Result<Option<HeldLock>, Error> {
+        let params = [
+            SqlValue::text(name),
+            SqlValue::Int(ms(at_most)),
+            SqlValue::text(by),
+            self.db.clock_param(now),
+        ];
         let rows = self.db.write(Step::new(TAKE, params)).await?;
         let Some(row) = rows.first() else { return Ok(None) };
-        Ok(Some(Holding { name, by: by.to_owned(), at: row.time(0)? }))
+        Ok(Some(HeldLock { name, by: by.to_owned(), at: row.time(0)? }))
     }
 
     /// Hold a lock for at most `at_most` from now on; `false` when it was lost.
     pub async fn extend_lock(
         &self,
-        holding: &Holding,
+        holding: &HeldLock,
         at_most: Duration,
         now: Timestamp,
     ) -> Result<bool, Error> {
         let params = [
             self.db.clock_param(now),
-            Value::Int(ms(at_most)),
-            Value::text(holding.name),
-            Value::text(&holding.by),
+            SqlValue::Int(ms(at_most)),
+            SqlValue::text(holding.name),
+            SqlValue::text(&holding.by),
             holding.at.into(),
         ];
         Ok(!self.db.write(Step::new(EXTEND, params)).await?.is_empty())
@@ -98,15 +102,15 @@ impl Store {
     /// it was lost.
     pub async fn release_lock(
         &self,
-        holding: &Holding,
+        holding: &HeldLock,
         at_least: Duration,
         now: Timestamp,
     ) -> Result<bool, Error> {
         let params = [
-            Value::Int(ms(at_least)),
+            SqlValue::Int(ms(at_least)),
             self.db.clock_param(now),
-            Value::text(holding.name),
-            Value::text(&holding.by),
+            SqlValue::text(holding.name),
+            SqlValue::text(&holding.by),
             holding.at.into(),
         ];
         Ok(!self.db.write(Step::new(RELEASE, params)).await?.is_empty())
@@ -117,8 +121,8 @@ impl Store {
         &self,
         most: i64,
     ) -> Result<Vec<(String, Timestamp, Timestamp, String)>, Error> {
-        let rows = self.db.list(LIST, vec![Value::Int(most)]).await?;
-        let read = |row: &Row| {
+        let rows = self.db.list(LIST, vec![SqlValue::Int(most)]).await?;
+        let read = |row: &SqlRow| {
             let (name, by) = (row.text(0)?.to_owned(), row.text(3)?.to_owned());
             Ok((name, row.time(1)?, row.time(2)?, by))
         };
@@ -126,10 +130,10 @@ impl Store {
     }
 
     /// The first step of a batch that is only done while the lock is held.
-    pub(super) fn fence(&self, holding: &Holding, now: Timestamp) -> Step {
+    pub(super) fn fence(&self, holding: &HeldLock, now: Timestamp) -> Step {
         let params = [
-            Value::text(&holding.by),
-            Value::text(holding.name),
+            SqlValue::text(&holding.by),
+            SqlValue::text(holding.name),
             holding.at.into(),
             self.db.clock_param(now),
         ];

@@ -4,9 +4,9 @@ use crate::account::{Email, Role, UserId};
 use crate::clock::Timestamp;
 use crate::code::WorkspaceId;
 use crate::store::driver::{Step, statements};
-use crate::store::value::{Row, Value};
+use crate::store::value::{SqlRow, SqlValue};
 use crate::store::workspaces::{Workspace, read_workspace};
-use crate::store::{Error, NewChange, Store};
+use crate::store::{Error, NewAuditEntry, Store};
 
 statements! {
     /// Every request about a workspace that is not `main` comes here.
@@ -59,7 +59,7 @@ impl Store {
         workspace: &WorkspaceId,
         user: UserId,
     ) -> Result<Option<Role>, Error> {
-        let params = [Value::text(workspace.as_str()), Value::Int(user.0)];
+        let params = [SqlValue::text(workspace.as_str()), SqlValue::Int(user.0)];
         let row = self.db.find(FIND_ROLE, &params).await?;
         row.map(|row| read_role(row.text(0)?)).transpose()
     }
@@ -70,7 +70,7 @@ impl Store {
         workspace: &WorkspaceId,
         email: &Email,
     ) -> Result<Option<Member>, Error> {
-        let params = [Value::text(workspace.as_str()), Value::text(email.as_str())];
+        let params = [SqlValue::text(workspace.as_str()), SqlValue::text(email.as_str())];
         self.db.find(FIND, &params).await?.map(|row| read_member(&row)).transpose()
     }
 
@@ -81,10 +81,10 @@ impl Store {
         user: UserId,
         role: Role,
         now: Timestamp,
-        change: &NewChange,
+        change: &NewAuditEntry,
     ) -> Result<bool, Error> {
         let step = insert_step(workspace, user, role, now);
-        Ok(!self.write_noted(step, change).await?.is_empty())
+        Ok(!self.write_audited(step, change).await?.is_empty())
     }
 
     /// Members in the order of their numbers, after `after`.
@@ -94,7 +94,8 @@ impl Store {
         after: UserId,
         most: i64,
     ) -> Result<Vec<Member>, Error> {
-        let params = vec![Value::text(workspace.as_str()), Value::Int(after.0), Value::Int(most)];
+        let params =
+            vec![SqlValue::text(workspace.as_str()), SqlValue::Int(after.0), SqlValue::Int(most)];
         self.db.list(LIST, params).await?.iter().map(read_member).collect()
     }
 
@@ -104,11 +105,14 @@ impl Store {
         workspace: &WorkspaceId,
         user: UserId,
         role: Role,
-        change: &NewChange,
+        change: &NewAuditEntry,
     ) -> Result<bool, Error> {
-        let params =
-            [Value::text(role.as_str()), Value::text(workspace.as_str()), Value::Int(user.0)];
-        Ok(!self.write_noted(Step::new(SET_ROLE, params), change).await?.is_empty())
+        let params = [
+            SqlValue::text(role.as_str()),
+            SqlValue::text(workspace.as_str()),
+            SqlValue::Int(user.0),
+        ];
+        Ok(!self.write_audited(Step::new(SET_ROLE, params), change).await?.is_empty())
     }
 
     /// Put a member out; `false` when they are gone, or the last administrator.
@@ -116,10 +120,10 @@ impl Store {
         &self,
         workspace: &WorkspaceId,
         user: UserId,
-        change: &NewChange,
+        change: &NewAuditEntry,
     ) -> Result<bool, Error> {
-        let params = [Value::text(workspace.as_str()), Value::Int(user.0)];
-        Ok(!self.write_noted(Step::new(DELETE, params), change).await?.is_empty())
+        let params = [SqlValue::text(workspace.as_str()), SqlValue::Int(user.0)];
+        Ok(!self.write_audited(Step::new(DELETE, params), change).await?.is_empty())
     }
 
     /// The workspaces that a user is in, by name, after `after`.
@@ -129,7 +133,7 @@ impl Store {
         after: &str,
         most: i64,
     ) -> Result<Vec<Workspace>, Error> {
-        let params = vec![Value::Int(user.0), Value::text(after), Value::Int(most)];
+        let params = vec![SqlValue::Int(user.0), SqlValue::text(after), SqlValue::Int(most)];
         self.db.list(WORKSPACES, params).await?.iter().map(read_workspace).collect()
     }
 }
@@ -142,9 +146,9 @@ pub(super) fn insert_step(
     now: Timestamp,
 ) -> Step {
     let params = [
-        Value::text(workspace.as_str()),
-        Value::Int(user.0),
-        Value::text(role.as_str()),
+        SqlValue::text(workspace.as_str()),
+        SqlValue::Int(user.0),
+        SqlValue::text(role.as_str()),
         now.into(),
     ];
     Step::new(INSERT, params)
@@ -154,7 +158,7 @@ fn read_role(text: &str) -> Result<Role, Error> {
     text.parse().map_err(|()| Error::Corrupt(format!("`{text}` is no role")))
 }
 
-fn read_member(row: &Row) -> Result<Member, Error> {
+fn read_member(row: &SqlRow) -> Result<Member, Error> {
     let email = row.text(1)?;
     Ok(Member {
         user: UserId(row.int(0)?),

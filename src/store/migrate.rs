@@ -37,6 +37,7 @@ const MIGRATIONS: &[Migration] = migrations![
     "0005_pages",
     "0006_abuse",
     "0007_checks",
+    "0008_names",
 ];
 
 /// The number that instances agree on before they migrate one PostgreSQL database.
@@ -94,20 +95,20 @@ pub(crate) async fn migrate_postgres(client: &mut Client) -> Result<Applied, Err
 }
 
 /// What an SQLite file has been through and what is still to be done, without doing it.
-pub(crate) fn inspect_sqlite(db: &Connection, path: &Path) -> Result<Schema, Error> {
+pub(crate) fn inspect_sqlite(db: &Connection, path: &Path) -> Result<SchemaState, Error> {
     let failed = |error| sqlite::failed(&error);
     let exists = db.table_exists(None, "migrations").map_err(failed)?;
     let history = if exists { history_sqlite(db).map_err(failed)? } else { Vec::new() };
-    Schema::after(history, &path.display().to_string())
+    SchemaState::after(history, &path.display().to_string())
 }
 
 /// What a PostgreSQL database has been through and what is still to be done, without doing it.
-pub(crate) async fn inspect_postgres(client: &Client) -> Result<Schema, Error> {
+pub(crate) async fn inspect_postgres(client: &Client) -> Result<SchemaState, Error> {
     let history = match history_postgres(client).await {
         Err(error) if error.code() == Some(&SqlState::UNDEFINED_TABLE) => Vec::new(),
         history => history.map_err(|error| postgres::failed(&error))?,
     };
-    Schema::after(history, POSTGRES)
+    SchemaState::after(history, POSTGRES)
 }
 
 /// The numbers and names of the applied files.
@@ -125,7 +126,7 @@ async fn history_postgres(client: &Client) -> Result<History, tokio_postgres::Er
 
 /// How far the tables of a store have come.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Schema {
+pub enum SchemaState {
     /// There is nothing yet.
     Missing,
     /// These files would be applied.
@@ -134,7 +135,7 @@ pub enum Schema {
     Current,
 }
 
-impl Schema {
+impl SchemaState {
     fn after(history: History, place: &str) -> Result<Self, Error> {
         if history.is_empty() {
             return Ok(Self::Missing);
@@ -164,4 +165,17 @@ fn pending(
         }
     }
     Ok(known.skip(done))
+}
+
+/// The texts of all steps before the one of this name, and of that step, for SQLite and PostgreSQL.
+#[cfg(test)]
+pub(super) fn split_before(name: &str) -> ((String, String), (String, String)) {
+    let at = MIGRATIONS.iter().position(|one| one.name == name).expect("the step exists");
+    let join = |steps: &[Migration]| -> (String, String) {
+        (
+            steps.iter().map(|one| one.sqlite).collect(),
+            steps.iter().map(|one| one.postgres).collect(),
+        )
+    };
+    (join(&MIGRATIONS[..at]), join(&MIGRATIONS[at..=at]))
 }

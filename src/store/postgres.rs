@@ -26,7 +26,7 @@ use crate::config::StoreConfig;
 use crate::store::Error;
 use crate::store::driver::{Load, Outcome, Sql, Step};
 use crate::store::tls;
-use crate::store::value::{Row, Value};
+use crate::store::value::{SqlRow, SqlValue};
 
 /// How long to wait for a connection, from the pool or to the server.
 const CONNECT: Duration = Duration::from_secs(5);
@@ -50,7 +50,7 @@ const NOTIFY: &str = "select pg_notify($1, $2)";
 pub(crate) struct Postgres {
     pool: Pool,
     config: Box<Config>,
-    tls: Tls,
+    tls: PostgresTls,
     idle: usize,
     /// How long to wait for the answer to one statement. The server ends a statement itself; this
     /// is for a server that no longer says anything.
@@ -77,9 +77,9 @@ impl Postgres {
         if config.get_application_name().is_none() {
             config.application_name("kurz");
         }
-        let tls = Tls(tls::protect(&mut config, settings.tls, settings.tls_ca.as_deref())?);
+        let tls = PostgresTls(tls::protect(&mut config, settings.tls, settings.tls_ca.as_deref())?);
         let recycling = ManagerConfig { recycling_method: RecyclingMethod::Fast };
-        let connect = AtHome { home: Handle::current(), tls: tls.clone() };
+        let connect = ConnectOnHomeRuntime { home: Handle::current(), tls: tls.clone() };
         let pool = Pool::builder(Manager::from_connect(config.clone(), connect, recycling))
             .max_size(settings.pool_size)
             .runtime(Runtime::Tokio1)
@@ -108,17 +108,19 @@ impl Postgres {
     }
 
     /// A connection beside the pool.
-    pub(super) async fn connect_apart(&self) -> Result<(Client, Wire), tokio_postgres::Error> {
+    pub(super) async fn connect_apart(
+        &self,
+    ) -> Result<(Client, PostgresConnection), tokio_postgres::Error> {
         self.config.connect(self.tls.0.clone()).await
     }
 
     /// Do something on a connection, and give the connection up when the server says nothing.
-    async fn within<T>(
+    async fn within<T, E>(
         &self,
         patience: Duration,
         mut client: Object,
-        work: impl AsyncFnOnce(&mut Object) -> Result<T, tokio_postgres::Error>,
-    ) -> Result<Result<T, tokio_postgres::Error>, Error> {
+        work: impl AsyncFnOnce(&mut Object) -> Result<T, E>,
+    ) -> Result<Result<T, E>, Error> {
         if let Ok(done) = timeout(patience, work(&mut client)).await {
             return Ok(done);
         }
@@ -132,11 +134,19 @@ impl Postgres {
         self.pool.get().await.map_err(|error| Error::Unavailable(cause(&error)))
     }
 
-    pub(crate) async fn find(&self, sql: Sql, params: &[Value<'_>]) -> Result<Option<Row>, Error> {
+    pub(crate) async fn find(
+        &self,
+        sql: Sql,
+        params: &[SqlValue<'_>],
+    ) -> Result<Option<SqlRow>, Error> {
         Ok(self.list(sql, params).await?.into_iter().next())
     }
 
-    pub(crate) async fn list(&self, sql: Sql, params: &[Value<'_>]) -> Result<Vec<Row>, Error> {
+    pub(crate) async fn list(
+        &self,
+        sql: Sql,
+        params: &[SqlValue<'_>],
+    ) -> Result<Vec<SqlRow>, Error> {
         let client = self.connection().await?;
         let read = async |client: &mut Object| {
             let statement = client.prepare_cached(sql.text()).await?;
@@ -153,8 +163,8 @@ impl Postgres {
             let run = async |client: &mut Object| run_steps(client, &steps).await;
             match self.within(BATCH * self.patience, client, run).await? {
                 Ok(outcome) => return Ok(outcome),
-                Err(error) if tries < TRIES && lost_a_race(&error) => {}
-                Err(error) => return Err(failed(&error)),
+                Err(failure) if tries < TRIES && lost_a_race(&failure.error) => {}
+                Err(failure) => return Err(failed(&failure.error).in_statement(failure.statement)),
             }
         }
     }
@@ -203,30 +213,31 @@ async fn stream_rows(client: &mut Object, load: &Load) -> Result<(), tokio_postg
 /// Opens connections on one runtime, whoever asks for them. Each worker of the server has a runtime
 /// of its own, and the first to end would take its connections with it, under the requests that
 /// the others still have in flight.
-struct AtHome {
+struct ConnectOnHomeRuntime {
     home: Handle,
-    tls: Tls,
+    tls: PostgresTls,
 }
 
 /// What protects connections.
 #[derive(Clone)]
-struct Tls(MakeRustlsConnect);
+struct PostgresTls(MakeRustlsConnect);
 
-impl fmt::Debug for Tls {
+impl fmt::Debug for PostgresTls {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Tls")
+        f.write_str("PostgresTls")
     }
 }
 
 /// The part of a connection that reads and writes.
-pub(super) type Wire = Connection<Socket, <MakeRustlsConnect as MakeTlsConnect<Socket>>::Stream>;
+pub(super) type PostgresConnection =
+    Connection<Socket, <MakeRustlsConnect as MakeTlsConnect<Socket>>::Stream>;
 
-type Connecting<'a> = Pin<
+type ConnectFuture<'a> = Pin<
     Box<dyn Future<Output = Result<(Client, JoinHandle<()>), tokio_postgres::Error>> + Send + 'a>,
 >;
 
-impl Connect for AtHome {
-    fn connect(&self, config: &Config) -> Connecting<'_> {
+impl Connect for ConnectOnHomeRuntime {
+    fn connect(&self, config: &Config) -> ConnectFuture<'_> {
         let config = config.clone();
         Box::pin(async move {
             let mut connecting = pin!(config.connect(self.tls.0.clone()));
@@ -246,29 +257,42 @@ impl Connect for AtHome {
     }
 }
 
-async fn run_steps(client: &mut Object, steps: &[Step]) -> Result<Outcome, tokio_postgres::Error> {
+/// A statement of a batch that failed.
+struct StepFailure {
+    statement: &'static str,
+    error: tokio_postgres::Error,
+}
+
+/// Name the statement that an error belongs to.
+fn named(statement: &'static str) -> impl FnOnce(tokio_postgres::Error) -> StepFailure {
+    move |error| StepFailure { statement, error }
+}
+
+async fn run_steps(client: &mut Object, steps: &[Step]) -> Result<Outcome, StepFailure> {
     if let [step] = steps
         && !step.must_give_row
     {
-        let statement = client.prepare_cached(step.sql.text()).await?;
-        return Ok(Outcome::Done(vec![query(client, &statement, &step.params).await?]));
+        let name = step.sql.name();
+        let statement = client.prepare_cached(step.sql.text()).await.map_err(named(name))?;
+        let rows = query(client, &statement, &step.params).await.map_err(named(name))?;
+        return Ok(Outcome::Done(vec![rows]));
     }
     // A batch of a thousand steps has a handful of statements: each is looked up once.
-    let mut known: HashMap<Sql, Statement> = HashMap::new();
+    let mut known: HashMap<&'static str, Statement> = HashMap::new();
     let mut statements = Vec::with_capacity(steps.len());
     for step in steps {
-        let statement = match known.get(&step.sql) {
+        let name = step.sql.name();
+        let statement = match known.get(name) {
             Some(statement) => statement.clone(),
-            None => client.prepare_cached(step.sql.text()).await?,
+            None => client.prepare_cached(step.sql.text()).await.map_err(named(name))?,
         };
-        known.entry(step.sql).or_insert_with(|| statement.clone());
+        known.entry(name).or_insert_with(|| statement.clone());
         statements.push(statement);
     }
-    let transaction = client.transaction().await?;
-    let all = steps
-        .iter()
-        .zip(&statements)
-        .map(|(step, statement)| query(&transaction, statement, &step.params));
+    let transaction = client.transaction().await.map_err(named("begin"))?;
+    let all = steps.iter().zip(&statements).map(async |(step, statement)| {
+        query(&transaction, statement, &step.params).await.map_err(named(step.sql.name()))
+    });
     let rows = try_join_all(all).await?;
     let missed: Vec<usize> = steps
         .iter()
@@ -278,41 +302,41 @@ async fn run_steps(client: &mut Object, steps: &[Step]) -> Result<Outcome, tokio
         .map(|(at, _)| at)
         .collect();
     if missed.is_empty() {
-        transaction.commit().await?;
+        transaction.commit().await.map_err(named("commit"))?;
         return Ok(Outcome::Done(rows));
     }
-    transaction.rollback().await?;
+    transaction.rollback().await.map_err(named("rollback"))?;
     Ok(Outcome::Undone(missed))
 }
 
 async fn query(
     client: &impl deadpool_postgres::GenericClient,
     statement: &Statement,
-    params: &[Value<'_>],
-) -> Result<Vec<Row>, tokio_postgres::Error> {
+    params: &[SqlValue<'_>],
+) -> Result<Vec<SqlRow>, tokio_postgres::Error> {
     let params: Vec<&(dyn ToSql + Sync)> =
         params.iter().map(|value| -> &(dyn ToSql + Sync) { value }).collect();
     if statement.columns().is_empty() {
         let changed = client.execute(statement, &params).await?;
-        return Ok(if changed > 0 { vec![Row(Vec::new())] } else { Vec::new() });
+        return Ok(if changed > 0 { vec![SqlRow(Vec::new())] } else { Vec::new() });
     }
     let rows = client.query(statement, &params).await?;
     rows.iter().map(read_row).collect()
 }
 
-fn read_row(row: &tokio_postgres::Row) -> Result<Row, tokio_postgres::Error> {
+fn read_row(row: &tokio_postgres::Row) -> Result<SqlRow, tokio_postgres::Error> {
     let read = |(at, column): (usize, &tokio_postgres::Column)| {
         Ok(match *column.type_() {
             Type::INT8 => row.try_get::<_, Option<i64>>(at)?.into(),
             Type::FLOAT8 => row.try_get::<_, Option<f64>>(at)?.into(),
             Type::BYTEA => row
                 .try_get::<_, Option<Vec<u8>>>(at)?
-                .map_or(Value::Null, |blob| Value::Blob(blob.into())),
+                .map_or(SqlValue::Null, |blob| SqlValue::Blob(blob.into())),
             // Anything else is read as text, and refused by the library when it is not.
-            _ => row.try_get::<_, Option<String>>(at)?.map_or(Value::Null, Value::owned),
+            _ => row.try_get::<_, Option<String>>(at)?.map_or(SqlValue::Null, SqlValue::owned),
         })
     };
-    row.columns().iter().enumerate().map(read).collect::<Result<_, _>>().map(Row)
+    row.columns().iter().enumerate().map(read).collect::<Result<_, _>>().map(SqlRow)
 }
 
 /// Whether the same batch, tried again, may well succeed.
@@ -358,18 +382,18 @@ pub(crate) fn failed(error: &tokio_postgres::Error) -> Error {
     }
 }
 
-impl ToSql for Value<'_> {
+impl ToSql for SqlValue<'_> {
     fn to_sql(
         &self,
         _: &Type,
         out: &mut BytesMut,
     ) -> Result<IsNull, Box<dyn std::error::Error + Sync + Send>> {
         match self {
-            Value::Null => return Ok(IsNull::Yes),
-            Value::Int(int) => out.put_i64(*int),
-            Value::Real(real) => out.put_f64(*real),
-            Value::Text(text) => out.put_slice(text.as_bytes()),
-            Value::Blob(blob) => out.put_slice(blob),
+            SqlValue::Null => return Ok(IsNull::Yes),
+            SqlValue::Int(int) => out.put_i64(*int),
+            SqlValue::Real(real) => out.put_f64(*real),
+            SqlValue::Text(text) => out.put_slice(text.as_bytes()),
+            SqlValue::Blob(blob) => out.put_slice(blob),
         }
         Ok(IsNull::No)
     }

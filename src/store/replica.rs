@@ -12,7 +12,7 @@ use tokio::time::{Instant, timeout};
 
 use crate::store::driver::Sql;
 use crate::store::postgres::Postgres;
-use crate::store::value::{Row, Value};
+use crate::store::value::{SqlRow, SqlValue};
 
 /// How long an answer may take before the first database is asked instead.
 const PATIENCE: Duration = Duration::from_millis(250);
@@ -27,12 +27,12 @@ const MOST: usize = 100_000;
 #[derive(Debug)]
 pub(crate) struct Replica {
     pub(super) db: Postgres,
-    changes: Mutex<Changes>,
+    changes: Mutex<RecentChanges>,
 }
 
 /// Keys that changed, in two generations: those of the present minute, and those of the last.
 #[derive(Debug)]
-struct Changes {
+struct RecentChanges {
     now: HashSet<String>,
     before: HashSet<String>,
     turned_at: Instant,
@@ -44,7 +44,7 @@ impl Replica {
     /// Begins carefully: what changed just before, this instance has not heard.
     pub(super) fn new(db: Postgres) -> Self {
         let now = Instant::now();
-        let changes = Changes {
+        let changes = RecentChanges {
             now: HashSet::new(),
             before: HashSet::new(),
             turned_at: now,
@@ -54,7 +54,12 @@ impl Replica {
     }
 
     /// A row, if it is here, the key can be believed, and the answer comes in time.
-    pub(super) async fn find(&self, key: &str, sql: Sql, params: &[Value<'_>]) -> Option<Row> {
+    pub(super) async fn find(
+        &self,
+        key: &str,
+        sql: Sql,
+        params: &[SqlValue<'_>],
+    ) -> Option<SqlRow> {
         if !self.is_good_for(key) {
             return None;
         }
@@ -90,13 +95,13 @@ impl Replica {
         now >= changes.careful_until && !changes.now.contains(key) && !changes.before.contains(key)
     }
 
-    fn changes(&self) -> MutexGuard<'_, Changes> {
+    fn changes(&self) -> MutexGuard<'_, RecentChanges> {
         // Whole after every single operation.
         self.changes.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl Changes {
+impl RecentChanges {
     fn turn(&mut self, now: Instant) {
         let since = now.duration_since(self.turned_at);
         if since >= CAREFUL {

@@ -6,7 +6,7 @@
 use crate::clock::Timestamp;
 use crate::link::LinkId;
 use crate::store::driver::{Step, statements};
-use crate::store::value::{Row, Value};
+use crate::store::value::{SqlRow, SqlValue};
 use crate::store::{Error, Store};
 
 statements! {
@@ -86,14 +86,14 @@ impl Store {
         bounds: ReportBounds,
     ) -> Result<bool, Error> {
         let params = [
-            Value::Int(report.id),
-            Value::Int(report.link.0),
+            SqlValue::Int(report.id),
+            SqlValue::Int(report.link.0),
             report.client.as_deref().into(),
-            Value::text(report.reason),
-            Value::text(&report.words),
+            SqlValue::text(report.reason),
+            SqlValue::text(&report.words),
             report.at.into(),
-            Value::Int(bounds.of_link),
-            Value::Int(bounds.in_all),
+            SqlValue::Int(bounds.of_link),
+            SqlValue::Int(bounds.in_all),
         ];
         Ok(!self.db.write(Step::new(INSERT, params)).await?.is_empty())
     }
@@ -106,7 +106,7 @@ impl Store {
 
     /// The links that are reported, the most reported first.
     pub async fn list_reported(&self, most: i64) -> Result<Vec<Reported>, Error> {
-        let read = |row: &Row| {
+        let read = |row: &SqlRow| {
             Ok(Reported {
                 link: LinkId(row.int(0)?),
                 count: row.int(1)?,
@@ -114,12 +114,12 @@ impl Store {
                 last_at: row.time(3)?,
             })
         };
-        self.db.list(QUEUE, vec![Value::Int(most)]).await?.iter().map(read).collect()
+        self.db.list(QUEUE, vec![SqlValue::Int(most)]).await?.iter().map(read).collect()
     }
 
     /// The latest reports of a link.
     pub async fn list_reports(&self, link: LinkId, most: i64) -> Result<Vec<Report>, Error> {
-        let read = |row: &Row| {
+        let read = |row: &SqlRow| {
             Ok(Report {
                 reason: row.text(1)?.to_owned(),
                 words: row.text(2)?.to_owned(),
@@ -127,12 +127,12 @@ impl Store {
                 client: row.opt_text(4)?.map(str::to_owned),
             })
         };
-        let params = vec![Value::Int(link.0), Value::Int(most)];
+        let params = vec![SqlValue::Int(link.0), SqlValue::Int(most)];
         self.db.list(OF_LINK, params).await?.iter().map(read).collect()
     }
 
     /// Drop the reports of a link, since they are looked into; how many there were.
     pub async fn settle_reports(&self, link: LinkId) -> Result<usize, Error> {
-        Ok(self.db.write(Step::new(SETTLE, [Value::Int(link.0)])).await?.len())
+        Ok(self.db.write(Step::new(SETTLE, [SqlValue::Int(link.0)])).await?.len())
     }
 }

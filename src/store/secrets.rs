@@ -3,7 +3,7 @@
 
 use crate::clock::Timestamp;
 use crate::store::driver::{Step, statements};
-use crate::store::value::Value;
+use crate::store::value::SqlValue;
 use crate::store::{Error, Store};
 
 statements! {
@@ -24,14 +24,14 @@ impl Store {
         if let Some(secret) = self.find_secret(name).await? {
             return Ok(secret);
         }
-        let params = [Value::text(name), Value::text(fresh), now.into()];
+        let params = [SqlValue::text(name), SqlValue::text(fresh), now.into()];
         self.db.write(Step::new(KEEP_SECRET, params)).await?;
         let kept = self.find_secret(name).await?;
         kept.ok_or_else(|| Error::Corrupt(format!("the secret `{name}` was not kept")))
     }
 
     async fn find_secret(&self, name: &'static str) -> Result<Option<String>, Error> {
-        let row = self.db.find(FIND_SECRET, &[Value::text(name)]).await?;
+        let row = self.db.find(FIND_SECRET, &[SqlValue::text(name)]).await?;
         row.map(|row| row.text(0).map(str::to_owned)).transpose()
     }
 }

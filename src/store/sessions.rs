@@ -7,7 +7,7 @@ use crate::account::UserId;
 use crate::clock::Timestamp;
 use crate::store::driver::{Step, statements};
 use crate::store::users::{User, read_user, user_columns};
-use crate::store::value::{Row, Value};
+use crate::store::value::{SqlRow, SqlValue};
 use crate::store::{Error, Store};
 
 macro_rules! session_columns {
@@ -54,12 +54,12 @@ pub struct BrowserSession {
 impl Store {
     /// Keep a session of `user`.
     pub async fn insert_session(&self, user: &User, new: &BrowserSession) -> Result<(), Error> {
-        let sweep = Step::new(SWEEP, [new.created_at.into(), Value::Int(SWEPT)]);
+        let sweep = Step::new(SWEEP, [new.created_at.into(), SqlValue::Int(SWEPT)]);
         let params = [
-            Value::blob(&new.hash),
-            Value::Int(user.id.0),
-            Value::Int(user.token_version),
-            Value::text(&new.agent),
+            SqlValue::blob(&new.hash),
+            SqlValue::Int(user.id.0),
+            SqlValue::Int(user.token_version),
+            SqlValue::text(&new.agent),
             new.created_at.into(),
             new.expires_at.into(),
         ];
@@ -72,7 +72,7 @@ impl Store {
         hash: &[u8; 32],
         now: Timestamp,
     ) -> Result<Option<(BrowserSession, User)>, Error> {
-        let row = self.db.find(FIND, &[Value::blob(hash), now.into()]).await?;
+        let row = self.db.find(FIND, &[SqlValue::blob(hash), now.into()]).await?;
         row.map(|row| Ok((read_session(&row)?, read_user(&row, 5)?))).transpose()
     }
 
@@ -83,23 +83,23 @@ impl Store {
         now: Timestamp,
         most: i64,
     ) -> Result<Vec<BrowserSession>, Error> {
-        let params = vec![Value::Int(user.0), now.into(), Value::Int(most)];
+        let params = vec![SqlValue::Int(user.0), now.into(), SqlValue::Int(most)];
         self.db.list(LIST, params).await?.iter().map(read_session).collect()
     }
 
     /// Write down that a session was seen.
     pub async fn touch_session(&self, hash: &[u8; 32], now: Timestamp) -> Result<(), Error> {
-        self.db.write(Step::new(TOUCH, [now.into(), Value::blob(hash)])).await.map(|_| ())
+        self.db.write(Step::new(TOUCH, [now.into(), SqlValue::blob(hash)])).await.map(|_| ())
     }
 
     /// End a session of `user`; `false` when there is no such one.
     pub async fn end_session(&self, user: UserId, hash: &[u8; 32]) -> Result<bool, Error> {
-        let params = [Value::blob(hash), Value::Int(user.0)];
+        let params = [SqlValue::blob(hash), SqlValue::Int(user.0)];
         Ok(!self.db.write(Step::new(END, params)).await?.is_empty())
     }
 }
 
-fn read_session(row: &Row) -> Result<BrowserSession, Error> {
+fn read_session(row: &SqlRow) -> Result<BrowserSession, Error> {
     Ok(BrowserSession {
         hash: row
             .blob(0)?

@@ -17,11 +17,11 @@ use rusqlite::types::{ToSqlOutput, ValueRef};
 use rusqlite::{Connection, ErrorCode, OpenFlags, PrepFlags, Statement, ToSql};
 use tokio::sync::{mpsc, oneshot};
 
-use crate::store::Error;
 use crate::store::driver::{Load, Outcome, Sql, Step};
-use crate::store::group::{self, Group};
-use crate::store::value::{Row, Value};
-use crate::store::wal::{LOG_BYTES, Log};
+use crate::store::group_commit::{GroupCommit, RolledBack, TransactionResult};
+use crate::store::value::{SqlRow, SqlValue};
+use crate::store::wal::{LOG_BYTES, WalMonitor};
+use crate::store::{Error, statements};
 
 /// How long to wait for somebody else's lock on the file.
 const BUSY: Duration = Duration::from_secs(5);
@@ -35,31 +35,29 @@ const WRITER_CACHE_KIB: i64 = 2048;
 const READER_CACHE_KIB: i64 = 1024;
 /// Connections that read, at most: those who read wait for a processor, not for a disk.
 const READERS: usize = 4;
-/// Prepared statements kept by each connection: more than there are statements.
-const STATEMENTS: usize = 128;
 
 /// An open SQLite file.
 #[derive(Debug)]
 pub(crate) struct Sqlite {
-    writer: mpsc::Sender<Work>,
-    readers: Arc<Readers>,
+    writer: mpsc::Sender<WriterTask>,
+    readers: Arc<ReaderPool>,
     failing: Arc<AtomicBool>,
 }
 
 /// What the writer is asked for.
-enum Work {
-    Write(Job),
+enum WriterTask {
+    Write(WriteJob),
     /// Move the log into the database.
     Tidy(oneshot::Sender<()>),
 }
 
 /// One caller's atomic batch.
-struct Job {
+struct WriteJob {
     steps: Vec<Step>,
     reply: oneshot::Sender<Result<Outcome, Error>>,
 }
 
-impl Job {
+impl WriteJob {
     fn answer(self, answer: Result<Outcome, Error>) {
         // A caller that has gone away does not need its answer.
         let _ = self.reply.send(answer);
@@ -69,13 +67,15 @@ impl Job {
 impl Sqlite {
     /// Open the file behind `writer`, which has been set up and migrated, with as many readers.
     pub(crate) fn start(path: &Path, writer: Connection, readers: usize) -> Result<Self, Error> {
-        let readers = Arc::new(Readers::open(path, readers)?);
+        let readers = Arc::new(ReaderPool::open(path, readers)?);
         let (sender, queue) = mpsc::channel(QUEUE);
         let failing = Arc::new(AtomicBool::new(false));
         let (path, told) = (path.to_owned(), Arc::clone(&failing));
         thread::Builder::new()
             .name("kurz-writer".to_owned())
-            .spawn(move || Writer::new(&writer, told).write_all(queue, Log::new(&path)))
+            .spawn(move || {
+                SqliteWriter::new(&writer, told).write_all(queue, WalMonitor::new(&path));
+            })
             .map_err(|error| Error::Open(format!("cannot start the writer thread: {error}")))?;
         Ok(Self { writer: sender, readers, failing })
     }
@@ -85,12 +85,16 @@ impl Sqlite {
         self.failing.load(Ordering::Relaxed)
     }
 
-    pub(crate) fn find(&self, sql: Sql, params: &[Value<'_>]) -> Result<Option<Row>, Error> {
+    pub(crate) fn find(&self, sql: Sql, params: &[SqlValue<'_>]) -> Result<Option<SqlRow>, Error> {
         Ok(run(&self.readers.take(), sql, params)?.into_iter().next())
     }
 
-    pub(crate) async fn list(&self, sql: Sql, params: Vec<Value<'_>>) -> Result<Vec<Row>, Error> {
-        let params: Vec<_> = params.into_iter().map(Value::into_owned).collect();
+    pub(crate) async fn list(
+        &self,
+        sql: Sql,
+        params: Vec<SqlValue<'_>>,
+    ) -> Result<Vec<SqlRow>, Error> {
+        let params: Vec<_> = params.into_iter().map(SqlValue::into_owned).collect();
         let readers = Arc::clone(&self.readers);
         tokio::task::spawn_blocking(move || run(&readers.take(), sql, &params))
             .await
@@ -100,7 +104,7 @@ impl Sqlite {
     pub(crate) async fn batch(&self, steps: Vec<Step>) -> Result<Outcome, Error> {
         let (reply, answer) = oneshot::channel();
         let stopped = |_| Error::Unavailable("the writer has stopped".to_owned());
-        let work = Work::Write(Job { steps, reply });
+        let work = WriterTask::Write(WriteJob { steps, reply });
         self.writer.send(work).await.map_err(|error| stopped(error.to_string()))?;
         answer.await.map_err(|error| stopped(error.to_string()))?
     }
@@ -108,7 +112,7 @@ impl Sqlite {
     /// Move the log into the database, so that the file by itself is all there is.
     pub(crate) async fn tidy(&self) {
         let (done, tidied) = oneshot::channel();
-        if self.writer.send(Work::Tidy(done)).await.is_ok() {
+        if self.writer.send(WriterTask::Tidy(done)).await.is_ok() {
             let _ = tidied.await;
         }
     }
@@ -151,7 +155,7 @@ fn connect(path: &Path, flags: OpenFlags) -> Result<Connection, Error> {
     let db = Connection::open_with_flags(path, flags).map_err(|error| failed(&error))?;
     // Before anything else: two processes that open the file at once must wait, not fail.
     db.busy_timeout(BUSY).map_err(|error| failed(&error))?;
-    db.set_prepared_statement_cache_capacity(STATEMENTS);
+    db.set_prepared_statement_cache_capacity(statements::COUNT);
     // Without it SQLite plans a statement anew for every value that is bound to it, which costs
     // several times as much as the look-up itself.
     db.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)
@@ -164,12 +168,12 @@ fn connect(path: &Path, flags: OpenFlags) -> Result<Connection, Error> {
 
 /// Read-only connections, taken by whoever needs one.
 #[derive(Debug)]
-struct Readers {
+struct ReaderPool {
     connections: Vec<Mutex<Connection>>,
     next: AtomicUsize,
 }
 
-impl Readers {
+impl ReaderPool {
     fn open(path: &Path, count: usize) -> Result<Self, Error> {
         let connections = (0..count.clamp(1, READERS))
             .map(|_| connect_reader(path).map(Mutex::new))
@@ -189,13 +193,13 @@ impl Readers {
     }
 }
 
-fn add(group: &mut Group<Job>, job: Job) {
+fn add(group: &mut GroupCommit<WriteJob>, job: WriteJob) {
     let steps = job.steps.len();
     group.add(job, steps);
 }
 
 /// The one that writes.
-struct Writer<'db> {
+struct SqliteWriter<'db> {
     db: &'db Connection,
     /// By the place of their text, which is a constant: the connection's own cache would hash
     /// the whole text at every step.
@@ -203,24 +207,22 @@ struct Writer<'db> {
     failing: Arc<AtomicBool>,
 }
 
-type Undone = group::Undone<Outcome, Error>;
-
-impl<'db> Writer<'db> {
+impl<'db> SqliteWriter<'db> {
     fn new(db: &'db Connection, failing: Arc<AtomicBool>) -> Self {
         Self { db, statements: HashMap::new(), failing }
     }
 
     /// The writer's life: gather, run, commit, answer.
-    fn write_all(mut self, mut queue: mpsc::Receiver<Work>, mut log: Log) {
-        let mut group = Group::default();
+    fn write_all(mut self, mut queue: mpsc::Receiver<WriterTask>, mut log: WalMonitor) {
+        let mut group = GroupCommit::default();
         while let Some(work) = queue.blocking_recv() {
             let mut next = Some(work);
-            while let Some(Work::Write(job)) = next {
+            while let Some(WriterTask::Write(job)) = next {
                 add(&mut group, job);
                 next = if group.has_room() { queue.try_recv().ok() } else { None };
             }
             self.write_group(&mut group);
-            if let Some(Work::Tidy(done)) = next {
+            if let Some(WriterTask::Tidy(done)) = next {
                 self.tidy();
                 // Whoever has gone away does not need to know.
                 let _ = done.send(());
@@ -236,16 +238,16 @@ impl<'db> Writer<'db> {
     }
 
     /// Write what is in the group, and answer: nobody before their transaction is committed.
-    fn write_group(&mut self, group: &mut Group<Job>) {
+    fn write_group(&mut self, group: &mut GroupCommit<WriteJob>) {
         while let Some(jobs) = group.transaction() {
             let ran = self.run_group(jobs);
             match &ran {
                 Ok(_) => self.failing.store(false, Ordering::Relaxed),
-                Err(Undone::Lost(error)) => {
-                    let refused = matches!(error, Error::Unavailable(_) | Error::Corrupt(_));
+                Err(RolledBack::Lost(error)) => {
+                    let refused = matches!(error.kind(), Error::Unavailable(_) | Error::Corrupt(_));
                     self.failing.store(refused, Ordering::Relaxed);
                 }
-                Err(Undone::ByBatch(_)) => {}
+                Err(RolledBack::ByBatch(_)) => {}
             }
             for (job, answer) in group.ran(ran) {
                 job.answer(answer);
@@ -253,12 +255,12 @@ impl<'db> Writer<'db> {
         }
     }
 
-    fn run_group(&mut self, group: &[Job]) -> group::Ran<Outcome, Error> {
-        let lost = |error| Undone::Lost(failed(&error));
-        self.db.execute_batch("begin immediate").map_err(lost)?;
+    fn run_group(&mut self, group: &[WriteJob]) -> TransactionResult<Outcome, Error> {
+        let lost = |error, statement| RolledBack::Lost(failed(&error).in_statement(statement));
+        self.db.execute_batch("begin immediate").map_err(|error| lost(error, "begin"))?;
         let ran = group.iter().map(|job| self.run_steps(&job.steps));
         let committed = ran.collect::<Result<Vec<_>, _>>().and_then(|answers| {
-            self.db.execute_batch("commit").map_err(lost)?;
+            self.db.execute_batch("commit").map_err(|error| lost(error, "commit"))?;
             Ok(answers)
         });
         if committed.is_err() {
@@ -269,7 +271,10 @@ impl<'db> Writer<'db> {
     }
 
     /// Run one batch; its answer, should the transaction be committed.
-    fn run_steps(&mut self, steps: &[Step]) -> Result<Result<Outcome, Error>, Undone> {
+    fn run_steps(
+        &mut self,
+        steps: &[Step],
+    ) -> Result<Result<Outcome, Error>, RolledBack<Outcome, Error>> {
         let mut rows = Vec::with_capacity(steps.len());
         let mut missed = Vec::new();
         for (at, step) in steps.iter().enumerate() {
@@ -280,21 +285,26 @@ impl<'db> Writer<'db> {
                     }
                     rows.push(found);
                 }
-                Err(error) if !undoes_itself(&error) => return Err(Undone::Lost(failed(&error))),
-                // What came before it in the batch, if anything did, must not stay.
-                Err(error) if at > 0 => return Err(Undone::ByBatch(Err(failed(&error)))),
-                Err(error) => return Ok(Err(failed(&error))),
+                Err(error) => {
+                    let named = failed(&error).in_statement(step.sql.name());
+                    return match (undoes_itself(&error), at) {
+                        (false, _) => Err(RolledBack::Lost(named)),
+                        (true, 0) => Ok(Err(named)),
+                        // What came before it in the batch must not stay.
+                        (true, _) => Err(RolledBack::ByBatch(Err(named))),
+                    };
+                }
             }
         }
         match (missed.is_empty(), steps.len()) {
             (true, _) => Ok(Ok(Outcome::Done(rows))),
             // A step that gave no row changed nothing.
             (false, 1) => Ok(Ok(Outcome::Undone(missed))),
-            (false, _) => Err(Undone::ByBatch(Ok(Outcome::Undone(missed)))),
+            (false, _) => Err(RolledBack::ByBatch(Ok(Outcome::Undone(missed)))),
         }
     }
 
-    fn run_step(&mut self, step: &Step) -> rusqlite::Result<Vec<Row>> {
+    fn run_step(&mut self, step: &Step) -> rusqlite::Result<Vec<SqlRow>> {
         let text = step.sql.text();
         let statement = match self.statements.entry((text.as_ptr(), text.len())) {
             Entry::Occupied(prepared) => prepared.into_mut(),
@@ -307,7 +317,7 @@ impl<'db> Writer<'db> {
             return read_rows(statement, &step.params);
         }
         let changed = statement.execute(rusqlite::params_from_iter(&step.params))?;
-        Ok(if changed > 0 { vec![Row(Vec::new())] } else { Vec::new() })
+        Ok(if changed > 0 { vec![SqlRow(Vec::new())] } else { Vec::new() })
     }
 }
 
@@ -327,12 +337,15 @@ fn undoes_itself(error: &rusqlite::Error) -> bool {
     )
 }
 
-fn run(db: &Connection, sql: Sql, params: &[Value<'_>]) -> Result<Vec<Row>, Error> {
+fn run(db: &Connection, sql: Sql, params: &[SqlValue<'_>]) -> Result<Vec<SqlRow>, Error> {
     let rows = db.prepare_cached(sql.text()).and_then(|mut one| read_rows(&mut one, params));
     rows.map_err(|error| failed(&error))
 }
 
-fn read_rows(statement: &mut Statement<'_>, params: &[Value<'_>]) -> rusqlite::Result<Vec<Row>> {
+fn read_rows(
+    statement: &mut Statement<'_>,
+    params: &[SqlValue<'_>],
+) -> rusqlite::Result<Vec<SqlRow>> {
     let columns = statement.column_count();
     let mut rows = statement.query(rusqlite::params_from_iter(params))?;
     let mut out = Vec::new();
@@ -340,14 +353,14 @@ fn read_rows(statement: &mut Statement<'_>, params: &[Value<'_>]) -> rusqlite::R
         let mut values = Vec::with_capacity(columns);
         for column in 0..columns {
             values.push(match row.get_ref(column)? {
-                ValueRef::Null => Value::Null,
-                ValueRef::Integer(int) => Value::Int(int),
-                ValueRef::Real(real) => Value::Real(real),
-                ValueRef::Text(text) => Value::owned(std::str::from_utf8(text)?),
-                ValueRef::Blob(blob) => Value::Blob(blob.to_vec().into()),
+                ValueRef::Null => SqlValue::Null,
+                ValueRef::Integer(int) => SqlValue::Int(int),
+                ValueRef::Real(real) => SqlValue::Real(real),
+                ValueRef::Text(text) => SqlValue::owned(std::str::from_utf8(text)?),
+                ValueRef::Blob(blob) => SqlValue::Blob(blob.to_vec().into()),
             });
         }
-        out.push(Row(values));
+        out.push(SqlRow(values));
     }
     Ok(out)
 }
@@ -375,14 +388,14 @@ pub(crate) fn failed(error: &rusqlite::Error) -> Error {
     }
 }
 
-impl ToSql for Value<'_> {
+impl ToSql for SqlValue<'_> {
     fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
         Ok(ToSqlOutput::Borrowed(match self {
-            Value::Null => ValueRef::Null,
-            Value::Int(int) => ValueRef::Integer(*int),
-            Value::Real(real) => ValueRef::Real(*real),
-            Value::Text(text) => ValueRef::Text(text.as_bytes()),
-            Value::Blob(blob) => ValueRef::Blob(blob),
+            SqlValue::Null => ValueRef::Null,
+            SqlValue::Int(int) => ValueRef::Integer(*int),
+            SqlValue::Real(real) => ValueRef::Real(*real),
+            SqlValue::Text(text) => ValueRef::Text(text.as_bytes()),
+            SqlValue::Blob(blob) => ValueRef::Blob(blob),
         }))
     }
 }
@@ -391,25 +404,25 @@ impl ToSql for Value<'_> {
 mod tests {
     use super::*;
 
-    const PUT: Sql = Sql::constant("insert into t (id) values ($1) on conflict do nothing");
-    const PUT_OR_FAIL: Sql = Sql::constant("insert into t (id) values ($1)");
-    const TAKE: Sql = Sql::constant("delete from t where id = $1 returning id");
+    const PUT: Sql = Sql::constant("PUT", "insert into t (id) values ($1) on conflict do nothing");
+    const PUT_OR_FAIL: Sql = Sql::constant("PUT_OR_FAIL", "insert into t (id) values ($1)");
+    const TAKE: Sql = Sql::constant("TAKE", "delete from t where id = $1 returning id");
 
     fn put(id: i64) -> Step {
-        Step::new(PUT, [Value::Int(id)])
+        Step::new(PUT, [SqlValue::Int(id)])
     }
 
     /// The answers to batches that are written as one group, and the ids that are there afterwards.
     fn write_together(batches: Vec<Vec<Step>>) -> (Vec<Result<Outcome, String>>, Vec<i64>) {
         let db = Connection::open_in_memory().unwrap();
         db.execute_batch("create table t (id integer primary key)").unwrap();
-        let (mut group, mut answers) = (Group::default(), Vec::new());
+        let (mut group, mut answers) = (GroupCommit::default(), Vec::new());
         for steps in batches {
             let (reply, answer) = oneshot::channel();
-            add(&mut group, Job { steps, reply });
+            add(&mut group, WriteJob { steps, reply });
             answers.push(answer);
         }
-        Writer::new(&db, Arc::default()).write_group(&mut group);
+        SqliteWriter::new(&db, Arc::default()).write_group(&mut group);
         let told = |mut answer: oneshot::Receiver<Result<Outcome, Error>>| {
             answer.try_recv().unwrap().map_err(|error| error.to_string())
         };
@@ -421,16 +434,16 @@ mod tests {
 
     #[test]
     fn a_batch_that_is_undone_leaves_the_others_of_its_group_standing() {
-        let fail = || Step::new(PUT_OR_FAIL, [Value::Int(1)]);
+        let fail = || Step::new(PUT_OR_FAIL, [SqlValue::Int(1)]);
         let (answers, ids) = write_together(vec![
             vec![put(1)],
             vec![put(2), put(1).or_undo()],
             vec![put(3), fail()],
             vec![fail()],
-            vec![Step::new(TAKE, [Value::Int(9)]).or_undo()],
+            vec![Step::new(TAKE, [SqlValue::Int(9)]).or_undo()],
             vec![put(4), put(1), put(5)],
         ]);
-        let (row, none) = (vec![Row(Vec::new())], Vec::new());
+        let (row, none) = (vec![SqlRow(Vec::new())], Vec::new());
         assert_eq!(answers[0], Ok(Outcome::Done(vec![row.clone()])));
         assert_eq!(answers[1], Ok(Outcome::Undone(vec![1])));
         assert!(answers[2].is_err() && answers[2] == answers[3], "{answers:?}");
@@ -443,19 +456,19 @@ mod tests {
     fn a_statement_that_fails_alone_does_not_undo_its_group() {
         let (answers, ids) = write_together(vec![
             vec![put(1)],
-            vec![Step::new(PUT_OR_FAIL, [Value::Int(1)])],
+            vec![Step::new(PUT_OR_FAIL, [SqlValue::Int(1)])],
             vec![put(2)],
         ]);
-        assert!(answers[1].is_err());
+        assert!(answers[1].as_ref().is_err_and(|error| error.ends_with("(statement PUT_OR_FAIL)")));
         assert_eq!(ids, [1, 2]);
     }
 
     #[test]
     fn rows_that_are_read_back_are_told_from_rows_that_changed() {
-        let take = Step::new(TAKE, [Value::Int(1)]);
+        let take = Step::new(TAKE, [SqlValue::Int(1)]);
         let (answers, ids) = write_together(vec![vec![put(1), take, put(2)]]);
-        let read = vec![Row(vec![Value::Int(1)])];
-        let changed = vec![Row(Vec::new())];
+        let read = vec![SqlRow(vec![SqlValue::Int(1)])];
+        let changed = vec![SqlRow(Vec::new())];
         assert_eq!(answers, [Ok(Outcome::Done(vec![changed.clone(), read, changed]))]);
         assert_eq!(ids, [2]);
     }

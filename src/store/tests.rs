@@ -1,51 +1,17 @@
 //! Every statement of the store, prepared on both databases; and the tables of both compared.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
 
 use rusqlite::Connection;
 use tokio_postgres::NoTls;
 use tokio_postgres::types::Type;
 
 use crate::store::driver::Sql;
-use crate::store::{
-    changes, claims, cleanup, clicks, copied, copy, counters, disable, edit, health, hits, hours,
-    insert, instances, keys, links, list, locks, members, migrate, places, quota, reports, seal,
-    secrets, sessions, sqlite, totals, users, workspaces,
-};
+use crate::store::{copy, migrate, sqlite, statements};
 
-const ALL: &[&[(&str, Sql)]] = &[
-    changes::STATEMENTS,
-    claims::STATEMENTS,
-    clicks::STATEMENTS,
-    cleanup::STATEMENTS,
-    copied::STATEMENTS,
-    copy::STATEMENTS,
-    counters::STATEMENTS,
-    disable::STATEMENTS,
-    edit::STATEMENTS,
-    health::STATEMENTS,
-    hits::STATEMENTS,
-    hours::STATEMENTS,
-    insert::STATEMENTS,
-    instances::STATEMENTS,
-    keys::STATEMENTS,
-    links::STATEMENTS,
-    list::STATEMENTS,
-    locks::STATEMENTS,
-    members::STATEMENTS,
-    places::STATEMENTS,
-    quota::STATEMENTS,
-    reports::STATEMENTS,
-    seal::STATEMENTS,
-    secrets::STATEMENTS,
-    sessions::STATEMENTS,
-    totals::STATEMENTS,
-    users::STATEMENTS,
-    workspaces::STATEMENTS,
-];
-
-fn all() -> impl Iterator<Item = (&'static str, Sql)> {
-    ALL.iter().copied().flatten().copied()
+fn all() -> impl Iterator<Item = Sql> {
+    statements::ALL.iter().copied().flatten().copied()
 }
 
 /// A migrated SQLite database in `folder`.
@@ -56,40 +22,63 @@ fn fresh_sqlite(folder: &tempfile::TempDir) -> Connection {
     db
 }
 
-/// A migrated PostgreSQL database of its own, in a schema that ends with the connection.
-async fn fresh_postgres() -> tokio_postgres::Client {
+/// An empty PostgreSQL database of its own: a schema that ends with the connection.
+async fn connect_postgres() -> tokio_postgres::Client {
     #[expect(clippy::disallowed_methods, reason = "the test command names its servers")]
     let url = std::env::var("TEST_POSTGRES_URL")
         .expect("run ./scripts/test, or ./scripts/with-servers cargo test");
-    let (mut client, connection) = tokio_postgres::connect(&url, NoTls).await.unwrap();
+    let (client, connection) = tokio_postgres::connect(&url, NoTls).await.unwrap();
     #[expect(clippy::disallowed_methods, reason = "ends with the client")]
     tokio::spawn(connection);
     client.batch_execute("set search_path = pg_temp").await.unwrap();
+    client
+}
+
+/// The same, migrated.
+async fn fresh_postgres() -> tokio_postgres::Client {
+    let mut client = connect_postgres().await;
     migrate::migrate_postgres(&mut client).await.unwrap();
     client
 }
 
 #[test]
 fn every_file_of_statements_is_listed_here() {
-    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/src/store");
-    for file in std::fs::read_dir(folder).unwrap() {
-        let path = file.unwrap().path();
+    let folder = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/src/store"));
+    for path in rust_files(folder) {
         let text = std::fs::read_to_string(&path).unwrap();
         if text.contains("\nstatements! {") {
-            let name = path.file_stem().unwrap().to_str().unwrap();
-            let module = format!("store::{name}::");
+            let path = path.strip_prefix(folder).unwrap().with_extension("");
+            let module = path.to_str().unwrap().replace('/', "::").replace("::mod", "");
+            let module = format!("store::{module}::");
             assert!(
-                all().any(|(statement, _)| statement.contains(&module)),
-                "{name}.rs has statements that no test prepares: add it to ALL"
+                all().any(|sql| sql.name().contains(&module)),
+                "{module} has statements that no test prepares: add it to store/statements.rs"
             );
         }
     }
 }
 
+fn rust_files(folder: &Path) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    for entry in std::fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() { found.extend(rust_files(&path)) } else { found.push(path) }
+    }
+    found
+}
+
+#[test]
+fn every_statement_has_a_name_of_its_own_and_fits_into_the_caches() {
+    let names: BTreeSet<&str> = all().map(Sql::name).collect();
+    assert_eq!(names.len(), all().count());
+    assert_eq!(statements::COUNT, all().count());
+}
+
 #[test]
 fn parameters_first_appear_in_ascending_order() {
     // SQLite numbers them by first appearance, PostgreSQL by name: only then do the two agree.
-    for (name, sql) in all() {
+    for sql in all() {
+        let name = sql.name();
         let mut seen = 0;
         for piece in sql.text().split('$').skip(1) {
             let digits: String = piece.chars().take_while(char::is_ascii_digit).collect();
@@ -105,7 +94,8 @@ async fn every_statement_is_prepared_on_both_databases_and_means_the_same() {
     let folder = tempfile::tempdir().unwrap();
     let sqlite = fresh_sqlite(&folder);
     let postgres = fresh_postgres().await;
-    for (name, sql) in all() {
+    for sql in all() {
+        let name = sql.name();
         let ours = sqlite.prepare(sql.text()).unwrap_or_else(|error| panic!("{name}: {error}"));
         let theirs = postgres.prepare(sql.text()).await;
         let theirs = theirs.unwrap_or_else(|error| panic!("{name}: {error:?}"));
@@ -174,7 +164,7 @@ fn a_copy_holds_every_table_but_those_of_processes_and_history() {
         .unwrap();
     let there: Vec<String> =
         statement.query_map([], |row| row.get(0)).unwrap().map(Result::unwrap).collect();
-    let mut copied = copied::tables();
+    let mut copied = copy::tables::tables();
     copied.sort_unstable();
     assert_eq!(copied, there, "a table that is not copied is lost on the way to another database");
 }
@@ -202,4 +192,43 @@ async fn both_migration_folders_give_the_same_indexes() {
     let mut theirs: Vec<String> = rows.iter().map(|row| row.get(0)).collect();
     theirs.sort();
     assert_eq!(ours, theirs);
+}
+
+/// Rows as the migrations before the new names left them.
+const OLD_ROWS: &str = "
+    insert into workspaces (id, strategy, created_at, updated_at) values ('main', 'random', 1, 1);
+    insert into links (id, workspace, code, strategy, target, canonical_hash, redirect_status,
+            created_at, updated_at, version, owner_id, seal)
+        values (1, 'main', 'abc', 'random', 'https://example.com/', '', 302, 1, 1, 1, 7, 42);
+    insert into link_stats (link_id, redirect_count, avg_redirect_ms, last_redirect_at, month,
+            month_hits, shelf)
+        values (1, 3, 0.1, 1, 1, 3, 'main/7');
+    insert into click_writers (writer, turn, written_at) values (5, 6, 1);
+    insert into changes (id, at, action, subject_kind, subject_id, detail)
+        values (9, 1, 'edited', 'link', '1', '{}')";
+
+/// The same rows under their new names.
+const NEW_ROW: &str = "select l.list_scope, l.row_checksum, s.list_scope, w.write_seq, a.action
+    from links l join link_stats s on s.link_id = l.id, click_writers w, audit a";
+
+#[tokio::test]
+async fn new_names_keep_the_rows() {
+    let expected = ("main/7".to_owned(), 42, "main/7".to_owned(), 6, "edited".to_owned());
+    let (before, after) = migrate::split_before("0008_names");
+    let sqlite = Connection::open_in_memory().unwrap();
+    sqlite.execute_batch(&before.0).unwrap();
+    sqlite.execute_batch(OLD_ROWS).unwrap();
+    sqlite.execute_batch(&after.0).unwrap();
+    let read = |row: &rusqlite::Row<'_>| {
+        Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?, row.get(4)?))
+    };
+    let row: (String, i64, String, i64, String) = sqlite.query_row(NEW_ROW, [], read).unwrap();
+    assert_eq!(row, expected);
+
+    let postgres = connect_postgres().await;
+    postgres.batch_execute(&before.1).await.unwrap();
+    postgres.batch_execute(OLD_ROWS).await.unwrap();
+    postgres.batch_execute(&after.1).await.unwrap();
+    let row = postgres.query_one(NEW_ROW, &[]).await.unwrap();
+    assert_eq!((row.get(0), row.get(1), row.get(2), row.get(3), row.get(4)), expected);
 }

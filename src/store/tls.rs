@@ -36,7 +36,7 @@ pub(super) fn protect(
     let client = if tls == StoreTls::Verify {
         builder.with_root_certificates(roots(authorities)?).with_no_client_auth()
     } else {
-        let anybody = Arc::new(Anybody(provider));
+        let anybody = Arc::new(AcceptAnyCertificate(provider));
         builder.dangerous().with_custom_certificate_verifier(anybody).with_no_client_auth()
     };
     Ok(MakeRustlsConnect::new(client))
@@ -67,9 +67,9 @@ fn roots(authorities: Option<&Path>) -> Result<RootCertStore, Error> {
 
 /// Believes every certificate, and still checks that whoever shows it has its key.
 #[derive(Debug)]
-struct Anybody(Arc<CryptoProvider>);
+struct AcceptAnyCertificate(Arc<CryptoProvider>);
 
-impl ServerCertVerifier for Anybody {
+impl ServerCertVerifier for AcceptAnyCertificate {
     fn verify_server_cert(
         &self,
         _: &CertificateDer<'_>,

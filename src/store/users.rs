@@ -3,8 +3,8 @@
 use crate::account::{Email, UserId};
 use crate::clock::Timestamp;
 use crate::store::driver::{Outcome, Step, statements};
-use crate::store::value::{Row, Value};
-use crate::store::{Error, NewChange, Store, changes};
+use crate::store::value::{SqlRow, SqlValue};
+use crate::store::{Error, NewAuditEntry, Store, audit};
 
 /// The columns that [`read_user`] reads, of `users u`, from the first one on.
 macro_rules! user_columns {
@@ -38,7 +38,7 @@ statements! {
     GRANT_ADMIN = "update users set admin_at = $1, updated_at = $1 where id = $2 returning id";
     /// A part of somebody's own links; what it gave back is no longer there to be given again.
     DELETE_LINKS = "update links set deleted_at = $1, updated_at = $1, version = version + 1
-        where id in (select id from links where shelf = $2
+        where id in (select id from links where list_scope = $2
             and deleted_at is null and purged_at is null limit $3)
         returning workspace, code";
     FIND_ADMIN = "select id from users where admin_at is not null limit 1";
@@ -103,25 +103,25 @@ impl Store {
         &self,
         user: &User,
         invite: Option<&[u8; 32]>,
-        change: &NewChange,
+        change: &NewAuditEntry,
     ) -> Result<Registered, Error> {
         let mut steps = Vec::with_capacity(3);
         if let Some(hash) = invite {
-            let email = Value::text(user.email.as_str());
-            let params = [user.created_at.into(), Value::blob(hash), email];
+            let email = SqlValue::text(user.email.as_str());
+            let params = [user.created_at.into(), SqlValue::blob(hash), email];
             steps.push(Step::new(USE_INVITE, params).or_undo());
         }
         let params = [
-            Value::Int(user.id.0),
-            Value::text(user.email.as_str()),
-            Value::text(&user.name),
-            Value::text(&user.password_hash),
-            Value::Int(user.token_version),
+            SqlValue::Int(user.id.0),
+            SqlValue::text(user.email.as_str()),
+            SqlValue::text(&user.name),
+            SqlValue::text(&user.password_hash),
+            SqlValue::Int(user.token_version),
             user.admin_at.into(),
             user.created_at.into(),
         ];
         steps.push(Step::new(INSERT, params).or_undo());
-        steps.push(changes::step(change));
+        steps.push(audit::step(change));
         Ok(match self.db.batch(steps).await? {
             Outcome::Done(_) => Registered::Done,
             Outcome::Undone(missed) if invite.is_some() && missed.contains(&0) => {
@@ -133,13 +133,13 @@ impl Store {
 
     /// A user by their address.
     pub async fn find_user(&self, email: &Email) -> Result<Option<User>, Error> {
-        let row = self.db.find(FIND, &[Value::text(email.as_str())]).await?;
+        let row = self.db.find(FIND, &[SqlValue::text(email.as_str())]).await?;
         row.map(|row| read_user(&row, 0)).transpose()
     }
 
     /// Users in the order of their addresses, after `after`.
     pub async fn list_users(&self, after: &str, most: i64) -> Result<Vec<User>, Error> {
-        let rows = self.db.list(LIST, vec![Value::text(after), Value::Int(most)]).await?;
+        let rows = self.db.list(LIST, vec![SqlValue::text(after), SqlValue::Int(most)]).await?;
         rows.iter().map(|row| read_user(row, 0)).collect()
     }
 
@@ -150,16 +150,16 @@ impl Store {
         id: UserId,
         hash: &str,
         now: Timestamp,
-        change: &NewChange,
+        change: &NewAuditEntry,
     ) -> Result<Option<i64>, Error> {
-        let params = [Value::text(hash), now.into(), Value::Int(id.0)];
-        let rows = self.write_noted(Step::new(SET_PASSWORD, params), change).await?;
+        let params = [SqlValue::text(hash), now.into(), SqlValue::Int(id.0)];
+        let rows = self.write_audited(Step::new(SET_PASSWORD, params), change).await?;
         rows.first().map(|row| row.int(0)).transpose()
     }
 
     /// End all tokens of a user.
     pub async fn end_tokens(&self, id: UserId, now: Timestamp) -> Result<(), Error> {
-        let params = [now.into(), Value::Int(id.0)];
+        let params = [now.into(), SqlValue::Int(id.0)];
         self.db.write(Step::new(END_TOKENS, params)).await.map(|_| ())
     }
 
@@ -169,11 +169,11 @@ impl Store {
         id: UserId,
         disabled: bool,
         now: Timestamp,
-        change: &NewChange,
+        change: &NewAuditEntry,
     ) -> Result<(), Error> {
         let sql = if disabled { DISABLE } else { ENABLE };
-        let step = Step::new(sql, [now.into(), Value::Int(id.0)]);
-        self.write_noted(step, change).await.map(|_| ())
+        let step = Step::new(sql, [now.into(), SqlValue::Int(id.0)]);
+        self.write_audited(step, change).await.map(|_| ())
     }
 
     /// Make a user an administrator of the server.
@@ -181,10 +181,10 @@ impl Store {
         &self,
         id: UserId,
         now: Timestamp,
-        change: &NewChange,
+        change: &NewAuditEntry,
     ) -> Result<(), Error> {
-        let step = Step::new(GRANT_ADMIN, [now.into(), Value::Int(id.0)]);
-        self.write_noted(step, change).await.map(|_| ())
+        let step = Step::new(GRANT_ADMIN, [now.into(), SqlValue::Int(id.0)]);
+        self.write_audited(step, change).await.map(|_| ())
     }
 
     /// Whether anybody administers the server.
@@ -198,22 +198,22 @@ impl Store {
         id: UserId,
         now: Timestamp,
     ) -> Result<Vec<(String, String)>, Error> {
-        let own = Value::owned(format!("main/{id}"));
-        let params = [now.into(), own, Value::Int(PART)];
+        let own = SqlValue::owned(format!("main/{id}"));
+        let params = [now.into(), own, SqlValue::Int(PART)];
         let rows = self.db.write(Step::new(DELETE_LINKS, params)).await?;
         rows.iter().map(|row| Ok((row.text(0)?.to_owned(), row.text(1)?.to_owned()))).collect()
     }
 
     /// Delete an account with its keys and memberships; `false` when it is gone already.
-    pub async fn delete_user(&self, id: UserId, change: &NewChange) -> Result<bool, Error> {
-        let of_user = |sql| Step::new(sql, [Value::Int(id.0)]);
+    pub async fn delete_user(&self, id: UserId, change: &NewAuditEntry) -> Result<bool, Error> {
+        let of_user = |sql| Step::new(sql, [SqlValue::Int(id.0)]);
         let steps = vec![
             of_user(DELETE_KEYS),
             of_user(DELETE_MEMBERSHIPS),
             of_user(DELETE_SESSIONS),
             of_user(DELETE_MONTHS),
             of_user(DELETE).or_undo(),
-            changes::step(change),
+            audit::step(change),
         ];
         Ok(matches!(self.db.batch(steps).await?, Outcome::Done(_)))
     }
@@ -226,13 +226,14 @@ impl Store {
         now: Timestamp,
         until: Timestamp,
     ) -> Result<(), Error> {
-        let params = [Value::blob(hash), Value::text(email.as_str()), now.into(), until.into()];
+        let params =
+            [SqlValue::blob(hash), SqlValue::text(email.as_str()), now.into(), until.into()];
         self.db.write(Step::new(INSERT_INVITE, params)).await.map(|_| ())
     }
 }
 
 /// A user from the columns of `user_columns`, the first of which is the row's `first`.
-pub(super) fn read_user(row: &Row, first: usize) -> Result<User, Error> {
+pub(super) fn read_user(row: &SqlRow, first: usize) -> Result<User, Error> {
     let email = row.text(first + 1)?;
     Ok(User {
         id: UserId(row.int(first)?),

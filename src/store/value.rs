@@ -8,7 +8,7 @@ use crate::store::Error;
 
 /// One parameter or one column.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) enum Value<'a> {
+pub(crate) enum SqlValue<'a> {
     Null,
     Int(i64),
     Real(f64),
@@ -16,13 +16,13 @@ pub(crate) enum Value<'a> {
     Blob(Cow<'a, [u8]>),
 }
 
-impl<'a> Value<'a> {
+impl<'a> SqlValue<'a> {
     pub(crate) fn text(text: &'a str) -> Self {
         Self::Text(Cow::Borrowed(text))
     }
 
-    pub(crate) fn owned(text: impl Into<String>) -> Value<'static> {
-        Value::Text(Cow::Owned(text.into()))
+    pub(crate) fn owned(text: impl Into<String>) -> SqlValue<'static> {
+        SqlValue::Text(Cow::Owned(text.into()))
     }
 
     pub(crate) fn blob(bytes: &'a [u8]) -> Self {
@@ -30,42 +30,42 @@ impl<'a> Value<'a> {
     }
 
     /// The same value, holding its own copy of what it borrowed.
-    pub(crate) fn into_owned(self) -> Value<'static> {
+    pub(crate) fn into_owned(self) -> SqlValue<'static> {
         match self {
-            Value::Null => Value::Null,
-            Value::Int(int) => Value::Int(int),
-            Value::Real(real) => Value::Real(real),
-            Value::Text(text) => Value::Text(Cow::Owned(text.into_owned())),
-            Value::Blob(blob) => Value::Blob(Cow::Owned(blob.into_owned())),
+            SqlValue::Null => SqlValue::Null,
+            SqlValue::Int(int) => SqlValue::Int(int),
+            SqlValue::Real(real) => SqlValue::Real(real),
+            SqlValue::Text(text) => SqlValue::Text(Cow::Owned(text.into_owned())),
+            SqlValue::Blob(blob) => SqlValue::Blob(Cow::Owned(blob.into_owned())),
         }
     }
 }
 
-impl From<i64> for Value<'_> {
+impl From<i64> for SqlValue<'_> {
     fn from(int: i64) -> Self {
         Self::Int(int)
     }
 }
 
-impl From<f64> for Value<'_> {
+impl From<f64> for SqlValue<'_> {
     fn from(real: f64) -> Self {
         Self::Real(real)
     }
 }
 
-impl From<Timestamp> for Value<'_> {
+impl From<Timestamp> for SqlValue<'_> {
     fn from(at: Timestamp) -> Self {
         Self::Int(at.as_ms())
     }
 }
 
-impl<'a, T: Into<Value<'a>>> From<Option<T>> for Value<'a> {
+impl<'a, T: Into<SqlValue<'a>>> From<Option<T>> for SqlValue<'a> {
     fn from(value: Option<T>) -> Self {
         value.map_or(Self::Null, Into::into)
     }
 }
 
-impl<'a> From<&'a str> for Value<'a> {
+impl<'a> From<&'a str> for SqlValue<'a> {
     fn from(text: &'a str) -> Self {
         Self::text(text)
     }
@@ -73,24 +73,24 @@ impl<'a> From<&'a str> for Value<'a> {
 
 /// One row of an answer.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Row(pub(crate) Vec<Value<'static>>);
+pub(crate) struct SqlRow(pub(crate) Vec<SqlValue<'static>>);
 
-impl Row {
+impl SqlRow {
     pub(crate) fn int(&self, column: usize) -> Result<i64, Error> {
         self.opt_int(column)?.ok_or_else(|| unexpected(column, "a number", None))
     }
 
     pub(crate) fn opt_int(&self, column: usize) -> Result<Option<i64>, Error> {
         match self.0.get(column) {
-            Some(Value::Int(int)) => Ok(Some(*int)),
-            Some(Value::Null) => Ok(None),
+            Some(SqlValue::Int(int)) => Ok(Some(*int)),
+            Some(SqlValue::Null) => Ok(None),
             other => Err(unexpected(column, "a number", other)),
         }
     }
 
     pub(crate) fn real(&self, column: usize) -> Result<f64, Error> {
         match self.0.get(column) {
-            Some(Value::Real(real)) => Ok(*real),
+            Some(SqlValue::Real(real)) => Ok(*real),
             other => Err(unexpected(column, "a double", other)),
         }
     }
@@ -101,22 +101,22 @@ impl Row {
 
     pub(crate) fn opt_text(&self, column: usize) -> Result<Option<&str>, Error> {
         match self.0.get(column) {
-            Some(Value::Text(text)) => Ok(Some(text)),
-            Some(Value::Null) => Ok(None),
+            Some(SqlValue::Text(text)) => Ok(Some(text)),
+            Some(SqlValue::Null) => Ok(None),
             other => Err(unexpected(column, "text", other)),
         }
     }
 
     pub(crate) fn blob(&self, column: usize) -> Result<&[u8], Error> {
         match self.0.get(column) {
-            Some(Value::Blob(blob)) => Ok(blob),
+            Some(SqlValue::Blob(blob)) => Ok(blob),
             other => Err(unexpected(column, "bytes", other)),
         }
     }
 
     /// Whether the column holds anything.
     pub(crate) fn has(&self, column: usize) -> bool {
-        !matches!(self.0.get(column), None | Some(Value::Null))
+        !matches!(self.0.get(column), None | Some(SqlValue::Null))
     }
 
     pub(crate) fn time(&self, column: usize) -> Result<Timestamp, Error> {
@@ -128,6 +128,6 @@ impl Row {
     }
 }
 
-fn unexpected(column: usize, wanted: &str, found: Option<&Value<'static>>) -> Error {
+fn unexpected(column: usize, wanted: &str, found: Option<&SqlValue<'static>>) -> Error {
     Error::Corrupt(format!("column {column} holds {found:?} instead of {wanted}"))
 }

@@ -75,7 +75,7 @@ fn lost_in(mut log: impl Read) -> io::Result<u64> {
     }
     let magic = word(&header, 0);
     let page = word(&header, 8);
-    let mut sum = Sum { big: magic & 1 == 1, words: (0, 0) };
+    let mut sum = WalChecksum { big: magic & 1 == 1, words: (0, 0) };
     sum.add(header.get(..24).unwrap_or_default());
     let sound = magic & !1 == MAGIC && sum.is(&header, 24);
     // With a damaged header the sizes cannot be trusted; kurz's stores have pages of this size.
@@ -119,12 +119,12 @@ fn salt_of(bytes: &[u8], at: usize) -> (u32, u32) {
 }
 
 /// SQLite's running checksum of a log.
-struct Sum {
+struct WalChecksum {
     big: bool,
     words: (u32, u32),
 }
 
-impl Sum {
+impl WalChecksum {
     fn add(&mut self, bytes: &[u8]) {
         let read = if self.big { u32::from_be_bytes } else { u32::from_le_bytes };
         let (mut one, mut two) = self.words;
@@ -141,13 +141,13 @@ impl Sum {
 }
 
 /// The write-ahead log, as far as its size goes.
-pub(super) struct Log {
+pub(super) struct WalMonitor {
     path: PathBuf,
     size: metrics::Gauge,
     alarmed: bool,
 }
 
-impl Log {
+impl WalMonitor {
     pub(super) fn new(store: &Path) -> Self {
         let size = metrics::gauge!("kurz_store_log_bytes");
         Self { path: path_of(store), size, alarmed: false }
@@ -211,8 +211,9 @@ mod tests {
         inspect(&store, true).unwrap();
     }
 
+    // threats: F5
     #[test]
-    fn f5_a_log_that_lost_something_in_the_middle_is_refused() {
+    fn a_log_that_lost_something_in_the_middle_is_refused() {
         let (_folder, store, log) = logged(10);
         let frames = (log.len() - HEADER) / (FRAME + 4096);
         for at in [0, 9, 20, HEADER + 1, HEADER + 9, HEADER + 17, HEADER + 100, log.len() / 2] {
@@ -254,8 +255,9 @@ mod tests {
         inspect(&store, true).unwrap();
     }
 
+    // threats: F5
     #[test]
-    fn f5_a_log_that_is_missing_is_refused_only_where_there_was_one() {
+    fn a_log_that_is_missing_is_refused_only_where_there_was_one() {
         let (_folder, store, _) = logged(1);
         std::fs::remove_file(path_of(&store)).unwrap();
         inspect(&store, false).unwrap();

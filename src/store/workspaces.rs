@@ -5,8 +5,8 @@ use crate::clock::Timestamp;
 use crate::code::WorkspaceId;
 use crate::link::Strategy;
 use crate::store::driver::{Outcome, Step, statements};
-use crate::store::value::{Row, Value};
-use crate::store::{Error, NewChange, Store, changes, members};
+use crate::store::value::{SqlRow, SqlValue};
+use crate::store::{Error, NewAuditEntry, Store, audit, members};
 
 statements! {
     /// A deleted workspace comes back under its old name: its tombstones still guard its codes.
@@ -94,7 +94,7 @@ impl Store {
         &self,
         workspace: &Workspace,
         admin: Option<UserId>,
-        change: &NewChange,
+        change: &NewAuditEntry,
     ) -> Result<bool, Error> {
         let now = workspace.created_at;
         // Where nobody has an account, a deleted one may come back: all links are everybody's.
@@ -103,19 +103,19 @@ impl Store {
         steps.extend(
             admin.map(|admin| members::insert_step(&workspace.id, admin, Role::Admin, now)),
         );
-        steps.push(changes::step(change));
+        steps.push(audit::step(change));
         Ok(matches!(self.db.batch(steps).await?, Outcome::Done(_)))
     }
 
     /// A workspace by its name.
     pub async fn find_workspace(&self, id: &WorkspaceId) -> Result<Option<Workspace>, Error> {
-        let row = self.db.find(FIND, &[Value::text(id.as_str())]).await?;
+        let row = self.db.find(FIND, &[SqlValue::text(id.as_str())]).await?;
         row.map(|row| read_workspace(&row)).transpose()
     }
 
     /// Workspaces in the order of their names, after `after`.
     pub async fn list_workspaces(&self, after: &str, most: i64) -> Result<Vec<Workspace>, Error> {
-        let rows = self.db.list(LIST, vec![Value::text(after), Value::Int(most)]).await?;
+        let rows = self.db.list(LIST, vec![SqlValue::text(after), SqlValue::Int(most)]).await?;
         rows.iter().map(read_workspace).collect()
     }
 
@@ -123,15 +123,15 @@ impl Store {
     pub async fn update_workspace(
         &self,
         workspace: &Workspace,
-        change: &NewChange,
+        change: &NewAuditEntry,
     ) -> Result<bool, Error> {
         let params = [
-            Value::text(workspace.strategy.as_str()),
+            SqlValue::text(workspace.strategy.as_str()),
             workspace.hit_limit.into(),
             workspace.updated_at.into(),
-            Value::text(workspace.id.as_str()),
+            SqlValue::text(workspace.id.as_str()),
         ];
-        Ok(!self.write_noted(Step::new(UPDATE, params), change).await?.is_empty())
+        Ok(!self.write_audited(Step::new(UPDATE, params), change).await?.is_empty())
     }
 
     /// Remove a workspace whose links are all deleted; `false` when there is none such.
@@ -139,14 +139,14 @@ impl Store {
         &self,
         id: &WorkspaceId,
         now: Timestamp,
-        change: &NewChange,
+        change: &NewAuditEntry,
     ) -> Result<bool, Error> {
         let steps = vec![
-            Step::new(DELETE, [now.into(), Value::text(id.as_str())]).or_undo(),
-            Step::new(RELEASE_HOSTS, [now.into(), Value::text(id.as_str())]),
-            Step::new(DELETE_HOSTS, [Value::text(id.as_str())]),
-            Step::new(DELETE_MEMBERS, [Value::text(id.as_str())]),
-            changes::step(change),
+            Step::new(DELETE, [now.into(), SqlValue::text(id.as_str())]).or_undo(),
+            Step::new(RELEASE_HOSTS, [now.into(), SqlValue::text(id.as_str())]),
+            Step::new(DELETE_HOSTS, [SqlValue::text(id.as_str())]),
+            Step::new(DELETE_MEMBERS, [SqlValue::text(id.as_str())]),
+            audit::step(change),
         ];
         Ok(matches!(self.db.batch(steps).await?, Outcome::Done(_)))
     }
@@ -162,14 +162,14 @@ impl Store {
         host: &str,
         workspace: &WorkspaceId,
         now: Timestamp,
-        change: &NewChange,
+        change: &NewAuditEntry,
     ) -> Result<bool, Error> {
-        let params = [Value::text(host), Value::text(workspace.as_str())];
-        let release = [Value::text(host), Value::text(workspace.as_str()), now.into()];
+        let params = [SqlValue::text(host), SqlValue::text(workspace.as_str())];
+        let release = [SqlValue::text(host), SqlValue::text(workspace.as_str()), now.into()];
         let steps = vec![
             Step::new(DELETE_HOST, params).or_undo(),
             Step::new(RELEASE_HOST, release),
-            changes::step(change),
+            audit::step(change),
         ];
         Ok(matches!(self.db.batch(steps).await?, Outcome::Done(_)))
     }
@@ -179,44 +179,48 @@ impl Store {
         &self,
         host: &str,
     ) -> Result<Option<(WorkspaceId, Timestamp)>, Error> {
-        let row = self.db.find(FIND_RELEASED, &[Value::text(host)]).await?;
+        let row = self.db.find(FIND_RELEASED, &[SqlValue::text(host)]).await?;
         row.map(|row| Ok((read_id(row.text(0)?)?, row.time(1)?))).transpose()
     }
 
     /// Give a host to a workspace and write it down; `false` when somebody has it.
-    pub async fn take_host(&self, host: &Host, change: &NewChange) -> Result<bool, Error> {
-        Ok(!self.write_noted(host_step(host), change).await?.is_empty())
+    pub async fn take_host(&self, host: &Host, change: &NewAuditEntry) -> Result<bool, Error> {
+        Ok(!self.write_audited(host_step(host), change).await?.is_empty())
     }
 
     /// The hosts of a workspace, oldest first.
     pub async fn list_hosts(&self, workspace: &WorkspaceId) -> Result<Vec<Host>, Error> {
-        let params = vec![Value::text(workspace.as_str()), Value::Int(HOSTS)];
+        let params = vec![SqlValue::text(workspace.as_str()), SqlValue::Int(HOSTS)];
         self.db.list(LIST_HOSTS, params).await?.iter().map(read_host).collect()
     }
 
     /// All hosts in the order of their names, after `after`.
     pub async fn list_all_hosts(&self, after: &str, most: i64) -> Result<Vec<Host>, Error> {
-        let rows = self.db.list(ALL_HOSTS, vec![Value::text(after), Value::Int(most)]).await?;
+        let rows =
+            self.db.list(ALL_HOSTS, vec![SqlValue::text(after), SqlValue::Int(most)]).await?;
         rows.iter().map(read_host).collect()
     }
 }
 
 fn host_step(host: &Host) -> Step {
-    let params =
-        [Value::text(&host.host), Value::text(host.workspace.as_str()), host.created_at.into()];
+    let params = [
+        SqlValue::text(&host.host),
+        SqlValue::text(host.workspace.as_str()),
+        host.created_at.into(),
+    ];
     Step::new(INSERT_HOST, params)
 }
 
-fn insert_params(workspace: &Workspace) -> [Value<'_>; 4] {
+fn insert_params(workspace: &Workspace) -> [SqlValue<'_>; 4] {
     [
-        Value::text(workspace.id.as_str()),
-        Value::text(workspace.strategy.as_str()),
+        SqlValue::text(workspace.id.as_str()),
+        SqlValue::text(workspace.strategy.as_str()),
         workspace.hit_limit.into(),
         workspace.created_at.into(),
     ]
 }
 
-pub(super) fn read_workspace(row: &Row) -> Result<Workspace, Error> {
+pub(super) fn read_workspace(row: &SqlRow) -> Result<Workspace, Error> {
     Ok(Workspace {
         id: read_id(row.text(0)?)?,
         strategy: read_strategy(row.text(1)?)?,
@@ -226,7 +230,7 @@ pub(super) fn read_workspace(row: &Row) -> Result<Workspace, Error> {
     })
 }
 
-fn read_host(row: &Row) -> Result<Host, Error> {
+fn read_host(row: &SqlRow) -> Result<Host, Error> {
     Ok(Host {
         host: row.text(0)?.to_owned(),
         workspace: read_id(row.text(1)?)?,

@@ -36,13 +36,18 @@ use std::panic::catch_unwind;
 
 /// What is run, by name; a planted race must be found.
 const TESTS: &[(&str, fn())] = &[
-    ("e1_t_loom_three_threads_take_exactly_the_limit", quota::races::exactly_the_limit),
-    ("e3_t_loom_a_new_month_begins_once", quota::races::a_new_month_begins_once),
-    ("e1_t_loom_what_is_added_and_what_is_taken_both_count", quota::races::added_and_taken),
-    ("e9_t_loom_no_click_is_lost_between_a_worker_and_the_writer", clicks::races::handoff),
-    ("e9_t_loom_a_cell_never_forgets_a_hit", cache::races::counters_are_never_lost),
-    ("t_loom_a_take_in_two_steps_is_found", || finds(quota::races::take_in_two_steps)),
-    ("t_loom_a_load_that_does_not_name_its_round_is_found", || finds(cache::races::no_round)),
+    // threats: E1
+    ("three_threads_take_exactly_the_limit", quota::races::exactly_the_limit),
+    // threats: E3
+    ("a_new_month_begins_once", quota::races::a_new_month_begins_once),
+    // threats: E1
+    ("what_is_added_and_what_is_taken_both_count", quota::races::added_and_taken),
+    // threats: E9
+    ("no_click_is_lost_between_a_worker_and_the_writer", clicks::races::handoff),
+    // threats: E9
+    ("counters_never_lose_a_hit", cache::races::counters_are_never_lost),
+    ("a_take_in_two_steps_is_found", || finds(quota::races::take_in_two_steps)),
+    ("a_load_that_does_not_name_its_round_is_found", || finds(cache::races::no_round)),
 ];
 
 /// The planted race must end in a panic.

@@ -9,7 +9,7 @@ use kurz::clicks::planner::{FlushPlanner, FlushSizes, Task};
 use kurz::clock::Timestamp;
 use kurz::link::{ClickTotals, Hour, LinkId};
 
-use crate::dice::{Dice, Story};
+use crate::rng::{Rng, Story};
 
 /// After so long a silent process is taken for dead, in milliseconds.
 const SILENT: i64 = 10_000;
@@ -57,7 +57,7 @@ struct Store {
 }
 
 struct World<'a> {
-    dice: &'a mut Dice,
+    rng: &'a mut Rng,
     story: &'a mut Story,
     flaw: Flaw,
     at: i64,
@@ -72,7 +72,7 @@ struct World<'a> {
 }
 
 /// One world.
-pub(crate) fn run(dice: &mut Dice, story: &mut Story, flaw: Flaw) -> Result<(), String> {
+pub(crate) fn run(rng: &mut Rng, story: &mut Story, flaw: Flaw) -> Result<(), String> {
     let mut world = World {
         at: 1_773_576_000_000,
         processes: Vec::new(),
@@ -81,15 +81,15 @@ pub(crate) fn run(dice: &mut Dice, story: &mut Story, flaw: Flaw) -> Result<(), 
         late: BTreeMap::new(),
         served: 0,
         lost: 0,
-        dice,
+        rng,
         story,
         flaw,
     };
-    for _ in 0..world.dice.between(1, 3) {
+    for _ in 0..world.rng.between(1, 3) {
         let fresh = world.start();
         world.processes.push(fresh);
     }
-    for _ in 0..world.dice.between(20, 120) {
+    for _ in 0..world.rng.between(20, 120) {
         world.happen()?;
         world.check()?;
     }
@@ -109,10 +109,10 @@ impl World<'_> {
     }
 
     fn happen(&mut self) -> Result<(), String> {
-        self.at += if self.dice.one_in(20) { 12_000 } else { self.dice.between(1, 400) };
+        self.at += if self.rng.one_in(20) { 12_000 } else { self.rng.between(1, 400) };
         self.arrive()?;
-        let one = self.dice.pick(self.processes.len());
-        match self.dice.below(20) {
+        let one = self.rng.pick(self.processes.len());
+        match self.rng.below(20) {
             0..8 => self.visit(one),
             8..16 => drop(self.flush(one, false, false)?),
             16 | 17 => self.settle_left(),
@@ -123,9 +123,9 @@ impl World<'_> {
     }
 
     fn visit(&mut self, one: usize) {
-        let count = if self.dice.one_in(4) { 9 } else { self.dice.between(1, 3) };
+        let count = if self.rng.one_in(4) { 9 } else { self.rng.between(1, 3) };
         for _ in 0..count {
-            let link = self.dice.between(1, 12);
+            let link = self.rng.between(1, 12);
             self.processes[one].queue.push(link);
         }
         self.processes[one].served += count.unsigned_abs();
@@ -210,7 +210,7 @@ impl World<'_> {
 
     /// Put something to the store; its answer, if one was heard.
     fn ask(&mut self, writer: i64, ask: Ask, sound: bool) -> Result<Option<bool>, String> {
-        let fate = if sound { 0 } else { self.dice.below(10) };
+        let fate = if sound { 0 } else { self.rng.below(10) };
         self.story.note(self.at, "ask", &[writer, i64::try_from(fate).unwrap()]);
         match fate {
             // Refused: the store was away.
@@ -219,7 +219,7 @@ impl World<'_> {
             8 => self.apply(writer, &ask).map(|_| None),
             // Given up on, and done when nobody expects it any more.
             9 => {
-                let due = self.at + self.dice.between(1, 20_000);
+                let due = self.at + self.rng.between(1, 20_000);
                 self.late.insert((due, self.story.events), (writer, ask));
                 Ok(None)
             }

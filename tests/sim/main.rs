@@ -9,8 +9,8 @@
 )]
 
 mod clicks;
-mod dice;
-mod estate;
+mod rng;
+mod links_world;
 mod quota;
 mod runner;
 
@@ -21,29 +21,32 @@ const SEEDS: u64 = 45_000;
 /// Seeds after which a broken rule must have been noticed.
 const BROKEN: u64 = 4_000;
 
+// threats: E1, E3, E4, E5, E7
 #[test]
-fn e1_e3_e4_e5_e7_a_limit_is_kept_by_many_instances_whatever_fails() {
+fn a_limit_is_kept_by_many_instances_whatever_fails() {
     holds(
-        "e1_e3_e4_e5_e7_a_limit_is_kept_by_many_instances_whatever_fails",
-        |dice, story| quota::run(dice, story, quota::Flaw::None),
+        "a_limit_is_kept_by_many_instances_whatever_fails",
+        |rng, story| quota::run(rng, story, quota::Flaw::None),
         SEEDS,
     );
 }
 
+// threats: E9
 #[test]
-fn e9_every_click_counts_once_and_only_what_was_not_flushed_is_lost() {
+fn every_click_counts_once_and_only_what_was_not_flushed_is_lost() {
     holds(
-        "e9_every_click_counts_once_and_only_what_was_not_flushed_is_lost",
-        |dice, story| clicks::run(dice, story, clicks::Flaw::None),
+        "every_click_counts_once_and_only_what_was_not_flushed_is_lost",
+        |rng, story| clicks::run(rng, story, clicks::Flaw::None),
         SEEDS,
     );
 }
 
+// threats: F1, F2, B7, D8, E12, E13
 #[test]
-fn f1_f2_b7_d8_e12_e13_links_outlive_power_cuts_and_one_cleanup_works_at_a_time() {
+fn links_outlive_power_cuts_and_one_cleanup_works_at_a_time() {
     holds(
-        "f1_f2_b7_d8_e12_e13_links_outlive_power_cuts_and_one_cleanup_works_at_a_time",
-        |dice, story| estate::run(dice, story, estate::Flaw::None),
+        "links_outlive_power_cuts_and_one_cleanup_works_at_a_time",
+        |rng, story| links_world::run(rng, story, links_world::Flaw::None),
         SEEDS,
     );
 }
@@ -51,43 +54,43 @@ fn f1_f2_b7_d8_e12_e13_links_outlive_power_cuts_and_one_cleanup_works_at_a_time(
 #[test]
 fn a_broken_quota_rule_is_caught() {
     let words = "of a limit of";
-    catches(|dice, story| quota::run(dice, story, quota::Flaw::OneMore), BROKEN, words);
-    catches(|dice, story| quota::run(dice, story, quota::Flaw::NoMemory), BROKEN, words);
-    catches(|dice, story| quota::run(dice, story, quota::Flaw::EmptySeed), BROKEN, words);
+    catches(|rng, story| quota::run(rng, story, quota::Flaw::OneMore), BROKEN, words);
+    catches(|rng, story| quota::run(rng, story, quota::Flaw::NoMemory), BROKEN, words);
+    catches(|rng, story| quota::run(rng, story, quota::Flaw::EmptySeed), BROKEN, words);
 }
 
 #[test]
 fn a_click_that_counts_twice_is_caught() {
-    catches(|dice, story| clicks::run(dice, story, clicks::Flaw::NoTurns), BROKEN, "counted of");
-    let twice = |dice: &mut _, story: &mut _| clicks::run(dice, story, clicks::Flaw::SettledTwice);
+    catches(|rng, story| clicks::run(rng, story, clicks::Flaw::NoTurns), BROKEN, "counted of");
+    let twice = |rng: &mut _, story: &mut _| clicks::run(rng, story, clicks::Flaw::SettledTwice);
     catches(twice, BROKEN, "the total says");
 }
 
 #[test]
 fn a_disk_that_does_not_sync_before_the_answer_is_caught() {
     let words = "was acknowledged and is lost";
-    catches(|dice, story| estate::run(dice, story, estate::Flaw::NoSync), BROKEN, words);
+    catches(|rng, story| links_world::run(rng, story, links_world::Flaw::NoSync), BROKEN, words);
 }
 
 #[test]
 fn a_lock_without_a_fence_is_caught() {
     let words = "cleaned up";
-    catches(|dice, story| estate::run(dice, story, estate::Flaw::NoFence), BROKEN, words);
+    catches(|rng, story| links_world::run(rng, story, links_world::Flaw::NoFence), BROKEN, words);
 }
 
 #[test]
 fn a_purge_and_a_claim_that_do_not_ask_again_are_caught() {
     let unasked =
-        |dice: &mut _, story: &mut _| estate::run(dice, story, estate::Flaw::PurgeUnasked);
+        |rng: &mut _, story: &mut _| links_world::run(rng, story, links_world::Flaw::PurgeUnasked);
     catches(unasked, BROKEN, "lives, and was purged");
     let unasked =
-        |dice: &mut _, story: &mut _| estate::run(dice, story, estate::Flaw::ClaimUnasked);
+        |rng: &mut _, story: &mut _| links_world::run(rng, story, links_world::Flaw::ClaimUnasked);
     catches(unasked, BROKEN, "belongs to");
 }
 
 #[test]
 fn another_seed_tells_another_story_and_the_same_seed_the_same() {
-    let world: runner::World = |dice, story| estate::run(dice, story, estate::Flaw::None);
+    let world: runner::World = |rng, story| links_world::run(rng, story, links_world::Flaw::None);
     assert_eq!(run(world, 1, false).0.hash(), run(world, 1, false).0.hash());
     assert_ne!(run(world, 1, false).0.hash(), run(world, 2, false).0.hash());
 }

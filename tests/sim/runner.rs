@@ -5,32 +5,32 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
 
-use crate::dice::{Dice, Story};
+use crate::rng::{Rng, Story};
 
 /// A world: what happens for one seed, or what went wrong.
-pub(crate) type World = fn(&mut Dice, &mut Story) -> Result<(), String>;
+pub(crate) type World = fn(&mut Rng, &mut Story) -> Result<(), String>;
 
 /// Every so many seeds one is run twice: its story must be the same.
 const TWICE: u64 = 100;
 
-/// What a campaign came to.
+/// The result of an exploration.
 #[derive(Debug, Default)]
-pub(crate) struct Campaign {
+pub(crate) struct Exploration {
     pub(crate) events: u64,
     pub(crate) failed: Vec<(u64, String)>,
 }
 
 /// One run.
 pub(crate) fn run(world: World, seed: u64, aloud: bool) -> (Story, Result<(), String>) {
-    let (mut dice, mut story) = (Dice::new(seed), Story::new(aloud));
-    let end = world(&mut dice, &mut story);
+    let (mut rng, mut story) = (Rng::new(seed), Story::new(aloud));
+    let end = world(&mut rng, &mut story);
     (story, end)
 }
 
 /// Run `world` for the seeds 0 up to `count`; stop after the first few that fail.
-pub(crate) fn explore(world: World, count: u64) -> Campaign {
+pub(crate) fn explore(world: World, count: u64) -> Exploration {
     let next = AtomicU64::new(0);
-    let campaign = Mutex::new(Campaign::default());
+    let exploration = Mutex::new(Exploration::default());
     let work = || {
         let mut events = 0;
         loop {
@@ -45,21 +45,21 @@ pub(crate) fn explore(world: World, count: u64) -> Campaign {
                 failure.get_or_insert_with(|| "the same seed told two stories".to_owned());
             }
             if let Some(failure) = failure {
-                let mut campaign = campaign.lock().unwrap();
-                campaign.failed.push((seed, failure));
-                if campaign.failed.len() >= 3 {
+                let mut exploration = exploration.lock().unwrap();
+                exploration.failed.push((seed, failure));
+                if exploration.failed.len() >= 3 {
                     next.store(count, Ordering::Relaxed);
                 }
             }
         }
-        campaign.lock().unwrap().events += events;
+        exploration.lock().unwrap().events += events;
     };
     thread::scope(|scope| {
         for _ in 0..thread::available_parallelism().map_or(2, usize::from) {
             scope.spawn(work);
         }
     });
-    campaign.into_inner().unwrap()
+    exploration.into_inner().unwrap()
 }
 
 /// Every one of `count` seeds must end well. With `KURZ_SIM_SEED` only that one is run, aloud; with
@@ -73,9 +73,9 @@ pub(crate) fn holds(name: &str, world: World, count: u64) {
         return;
     }
     let count = given("KURZ_SIM_SEEDS").unwrap_or(count);
-    let campaign = explore(world, count);
-    println!("{name}: {count} seeds, {} events", campaign.events);
-    let failed = campaign.failed.iter().map(|(seed, failure)| {
+    let exploration = explore(world, count);
+    println!("{name}: {count} seeds, {} events", exploration.events);
+    let failed = exploration.failed.iter().map(|(seed, failure)| {
         format!(
             "{name}, seed {seed}: {failure}\n  \
              again: KURZ_SIM_SEED={seed} cargo test --test sim {name} -- --nocapture"
@@ -88,9 +88,9 @@ pub(crate) fn holds(name: &str, world: World, count: u64) {
 /// At least one of `count` seeds must show that something is wrong, in these `words`.
 #[track_caller]
 pub(crate) fn catches(world: World, count: u64, words: &str) {
-    let campaign = explore(world, count);
-    let caught = campaign.failed.iter().any(|(_, failure)| failure.contains(words));
-    assert!(caught, "{count} seeds passed though the rule is broken: {:?}", campaign.failed);
+    let exploration = explore(world, count);
+    let caught = exploration.failed.iter().any(|(_, failure)| failure.contains(words));
+    assert!(caught, "{count} seeds passed though the rule is broken: {:?}", exploration.failed);
 }
 
 fn given(name: &str) -> Option<u64> {

@@ -18,7 +18,7 @@ use crate::app::{Action, Actor, AppError, AuditDetail, FieldError, Missing};
 use crate::clock::{Clock, Timestamp};
 use crate::code::WorkspaceId;
 use crate::entropy::Entropy;
-use crate::store::{ApiKey, NewChange, Registered, Store, Subject, User};
+use crate::store::{ApiKey, NewAuditEntry, Registered, Store, Subject, User};
 
 /// How long an invitation is good.
 const INVITE_LIFE: Duration = Duration::from_hours(7 * 24);
@@ -253,7 +253,7 @@ impl Accounts {
         actor: &Actor,
         subject: Subject,
         action: Action,
-    ) -> Result<NewChange, AppError> {
+    ) -> Result<NewAuditEntry, AppError> {
         let id = self.store.take_numbers("change", 1).await?;
         Ok(actor.audit((id, self.clock.now()), subject, action, &AuditDetail::default()))
     }

@@ -130,8 +130,9 @@ mod tests {
         assert!(!passwords.matches(password(&long[..70]), Some(&hash)).await.unwrap());
     }
 
+    // threats: C17
     #[tokio::test]
-    async fn c17_a_damaged_hash_is_nobodys_password() {
+    async fn a_damaged_hash_is_nobodys_password() {
         let passwords = quick();
         for hash in ["", "x", "$2b$04$", "$2b$99$abc", "ä$2b$12$", "\u{1f512}".repeat(15).as_str()]
         {
@@ -139,8 +140,9 @@ mod tests {
         }
     }
 
+    // threats: C9
     #[tokio::test]
-    async fn c9_an_unknown_user_takes_the_work_of_a_wrong_password() {
+    async fn an_unknown_user_takes_the_work_of_a_wrong_password() {
         let passwords = Passwords::start(NonZeroUsize::MIN, QUEUE, 5).unwrap();
         let hash = passwords.hash(password("correct horse")).await.unwrap();
         let cost = |hash: &str| hash.parse::<bcrypt::HashParts>().unwrap().get_cost();
@@ -151,8 +153,9 @@ mod tests {
         assert!(!passwords.matches(password("correct horse"), None).await.unwrap());
     }
 
+    // threats: C11
     #[tokio::test]
-    async fn c11_a_full_queue_is_said_at_once() {
+    async fn a_full_queue_is_said_at_once() {
         let passwords = Passwords::start(NonZeroUsize::MIN, QUEUE, 6).unwrap();
         let tries = (0..QUEUE * 4).map(|_| passwords.hash(password("12345678")));
         let done = futures_util::future::join_all(tries).await;

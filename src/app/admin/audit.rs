@@ -53,7 +53,7 @@ impl App {
         let query = AuditQuery { user, action, kind, before, most: size + 1 };
         let store = &self.parts.store;
         let found =
-            if made { store.list_made(&query).await? } else { store.list_audit(&query).await? };
+            if made { store.list_created(&query).await? } else { store.list_audit(&query).await? };
         let page = Page::cut(found, size, |last| format!("{}.{}", last.at.as_ms(), last.id));
         Ok(page.map(AuditEntry::from))
     }

@@ -72,7 +72,7 @@ impl App {
             AppError::from(FieldError::new("address", "report-unknown", detail))
         };
         let key = self.key_of(&request.address).ok_or_else(unknown)?;
-        let place = self.parts.store.find_place(&key).await?;
+        let place = self.parts.store.find_redirect_row(&key).await?;
         let place = place.filter(|place| place.life.deleted_at.is_none());
         let place = place.filter(|place| place.life.purged_at.is_none()).ok_or_else(unknown)?;
         if self.parts.store.count_reports().await? >= BOUNDS.in_all {
@@ -152,7 +152,7 @@ impl App {
         let change = self
             .audit_with(caller, Subject::link(link.id), Action::ReportsDismissed, detail)
             .await?;
-        Ok(self.parts.store.insert_change(&change).await?)
+        Ok(self.parts.store.insert_audit(&change).await?)
     }
 
     pub(crate) async fn settle_reports(&self, link: LinkId) -> Result<usize, AppError> {

@@ -44,7 +44,7 @@ impl App {
             }
         };
         drop(cached);
-        let redirects = self.parts.store.total_redirects().await?;
+        let redirects = self.parts.store.total_clicks().await?;
         Ok(Stats { live_links, redirects: redirects.count, mean_ms: redirects.mean_ms })
     }
 }

@@ -16,7 +16,7 @@ impl App {
         code: &str,
     ) -> Result<Vec<AuditEntry>, AppError> {
         let (_, link) = self.reach_link(caller, workspace, code, Act::ReadLinks).await?;
-        let changes = self.parts.store.list_changes(link.id, MOST).await?;
+        let changes = self.parts.store.list_link_audit(link.id, MOST).await?;
         Ok(changes.into_iter().map(AuditEntry::from).collect())
     }
 }

@@ -15,7 +15,7 @@ use crate::cache::Generation;
 use crate::clock::Timestamp;
 use crate::code::{Code, WorkspaceId};
 use crate::link::{Link, LinkId, LinkOrigin, Month, Status, Strategy};
-use crate::store::{Error, Inserted, Meter, NewLink, Placed, Workspace};
+use crate::store::{Error, Inserted, InsertedLink, MonthlyLinkLimit, NewLink, Workspace};
 
 /// Rounds after which a batch that still finds its codes taken is given up: more than any strategy
 /// has attempts, with room for races.
@@ -110,7 +110,8 @@ impl App {
         let entry = self.enter_to_create(caller, &main_id()).await?;
         let limit = Some(self.parts.policy.user_link_limit).filter(|limit| *limit > 0);
         let month = Month::of(self.parts.clock.now());
-        let meter = limit.zip(caller.owner()).map(|(limit, user)| Meter { user, month, limit });
+        let meter =
+            limit.zip(caller.owner()).map(|(limit, user)| MonthlyLinkLimit { user, month, limit });
         let maker = maker(caller, &entry);
         let admitted = self.admit_links(caller, 1)?;
         let made = self.make(&maker, std::slice::from_ref(request), false, meter).await;
@@ -118,7 +119,7 @@ impl App {
         let created = made?.pop().unwrap_or(Err(AppError::NoFreeCode(0)))?;
         let left = match meter {
             None => None,
-            Some(Meter { user, month, limit }) => {
+            Some(MonthlyLinkLimit { user, month, limit }) => {
                 Some((limit - self.parts.store.links_in_month(user, month).await?).max(0))
             }
         };
@@ -153,7 +154,7 @@ impl App {
         maker: &Maker<'_>,
         requests: &[LinkRequest],
         all_or_none: bool,
-        meter: Option<Meter>,
+        meter: Option<MonthlyLinkLimit>,
     ) -> Result<Vec<Result<Created, AppError>>, AppError> {
         let now = self.parts.clock.now();
         let generation = self.parts.reuse.generation();
@@ -240,7 +241,7 @@ impl App {
         &self,
         slots: &mut [Slot],
         all_or_none: bool,
-        meter: Option<Meter>,
+        meter: Option<MonthlyLinkLimit>,
     ) -> Result<bool, AppError> {
         let mut pending = Vec::new();
         let mut links: Vec<&NewLink> = Vec::new();
@@ -255,7 +256,7 @@ impl App {
         }
         let store = &self.parts.store;
         let inserted = match (meter, links.as_slice()) {
-            (Some(meter), [link]) => store.insert_metered(link, meter).await?,
+            (Some(meter), [link]) => store.insert_within_limit(link, meter).await?,
             _ => store.insert_links(&links, all_or_none).await?,
         };
         let missed: Vec<usize> = match inserted {
@@ -268,7 +269,7 @@ impl App {
                 missed.into_iter().filter_map(|at| pending.get(at).copied()).collect()
             }
             Inserted::Stored(placed) => {
-                let placed: Vec<(usize, Option<Placed>)> =
+                let placed: Vec<(usize, Option<InsertedLink>)> =
                     pending.into_iter().zip(placed).collect();
                 self.settle(slots, &placed)
             }
@@ -299,7 +300,7 @@ impl App {
     }
 
     /// Mark what was stored; those that were not.
-    fn settle(&self, slots: &mut [Slot], placed: &[(usize, Option<Placed>)]) -> Vec<usize> {
+    fn settle(&self, slots: &mut [Slot], placed: &[(usize, Option<InsertedLink>)]) -> Vec<usize> {
         let mut missed = Vec::new();
         for (at, place) in placed {
             let Some(slot) = slots.get_mut(*at) else { continue };

@@ -105,7 +105,7 @@ impl App {
         let action = if disabled { Action::LinksDisabled } else { Action::LinksEnabled };
         let detail = AuditDetail { count: Some(count), ..AuditDetail::default() };
         let change = self.audit_with(caller, Subject::user(user), action, detail).await?;
-        Ok(store.insert_change(&change).await?)
+        Ok(store.insert_audit(&change).await?)
     }
 }
 

@@ -7,7 +7,7 @@ use crate::clock::Timestamp;
 use crate::code::offensive::is_offensive;
 use crate::code::{Canonical, Code, custom, deterministic, random};
 use crate::link::{Link, LinkId, LinkOrigin, Month, Strategy, limits};
-use crate::store::{NewLink, Placed, Workspace};
+use crate::store::{InsertedLink, NewLink, Workspace};
 
 /// Who makes links, and where.
 #[derive(Debug)]
@@ -221,7 +221,7 @@ impl Draft {
     }
 
     /// The link, once it is stored. One that came back goes on with its counts.
-    pub(crate) fn stored(&self, placed: Placed) -> Link {
+    pub(crate) fn stored(&self, placed: InsertedLink) -> Link {
         let new = &self.link;
         let dead = self.dead.as_ref();
         Link {

@@ -8,7 +8,7 @@ use crate::app::page::{page_size, read_cursor};
 use crate::app::{App, AppError, FieldError, MAIN, Page, ShownLink};
 use crate::code::WorkspaceId;
 use crate::link::{LinkId, Status, Strategy};
-use crate::store::{ListQuery, Position, Search, Shelf, Sort, SortKey};
+use crate::store::{ListQuery, ListScope, Position, Search, Sort, SortKey};
 
 /// A list of so many links is looked through for each search.
 const SHORT: i64 = 5000;
@@ -70,23 +70,23 @@ impl App {
         let is_main = workspace.id.as_str() == MAIN;
         let which = match reach {
             Reach::All if is_main => match caller.owner().filter(|_| filter.mine) {
-                Some(owner) => Shelf::Own(owner),
-                None => Shelf::Main,
+                Some(owner) => ListScope::Own(owner),
+                None => ListScope::Main,
             },
-            Reach::All => Shelf::Workspace(workspace.id.clone()),
-            Reach::Own(id) => Shelf::Own(id),
+            Reach::All => ListScope::Workspace(workspace.id.clone()),
+            Reach::Own(id) => ListScope::Own(id),
             Reach::Nobodys => return Err(Refused::Unauthenticated.into()),
         };
         let mut query = read_filter(which, filter)?;
-        let by_beginning = filter.find == Find::Quickly && self.is_long(&query.shelf).await?;
+        let by_beginning = filter.find == Find::Quickly && self.is_long(&query.scope).await?;
         if by_beginning && let Some(Search::Holds(text)) = query.search {
             query.search = Some(Search::Begins(beginning(&text)));
         }
         if let Some(tag) = query.tag.as_deref()
             && query.search.is_none()
-            && query.shelf != Shelf::Main
+            && query.scope != ListScope::Main
         {
-            let carry = self.parts.store.count_tagged(&query.shelf, tag, SHORT + 1).await?;
+            let carry = self.parts.store.count_tagged(&query.scope, tag, SHORT + 1).await?;
             query.by_tag = carry <= SHORT;
         }
         let size = query.most;
@@ -99,10 +99,10 @@ impl App {
     }
 
     /// Whether a list is too long to be looked through for each search.
-    async fn is_long(&self, which: &Shelf) -> Result<bool, AppError> {
+    async fn is_long(&self, which: &ListScope) -> Result<bool, AppError> {
         // All of `main` has no index to search by; only administrators and open servers see it.
-        let long =
-            *which != Shelf::Main && self.parts.store.count_shelf(which, SHORT + 1).await? > SHORT;
+        let long = *which != ListScope::Main
+            && self.parts.store.count_links_in(which, SHORT + 1).await? > SHORT;
         Ok(long)
     }
 }
@@ -114,7 +114,7 @@ fn beginning(text: &str) -> String {
     bare.map_or(text.as_str(), |bare| bare.strip_prefix("www.").unwrap_or(bare)).to_owned()
 }
 
-fn read_filter(shelf: Shelf, filter: &LinkFilter) -> Result<ListQuery, AppError> {
+fn read_filter(scope: ListScope, filter: &LinkFilter) -> Result<ListQuery, AppError> {
     let refused = |field, code, detail: &str| AppError::from(FieldError::new(field, code, detail));
     let sort = filter.sort.as_deref().unwrap_or("-created_at");
     let sort = read_sort(sort).ok_or_else(|| {
@@ -149,7 +149,7 @@ fn read_filter(shelf: Shelf, filter: &LinkFilter) -> Result<ListQuery, AppError>
     // A cursor belongs to the sort of its list.
     let after = read_cursor(filter.cursor.as_deref(), |text| read_position(sort, text))?;
     Ok(ListQuery {
-        shelf,
+        scope,
         status,
         strategy,
         tag: text("tag", &filter.tag)?,

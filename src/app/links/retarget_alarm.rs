@@ -55,8 +55,9 @@ impl RetargetAlarm {
 mod tests {
     use super::*;
 
+    // threats: A16
     #[test]
-    fn a16_each_caller_is_counted_for_a_minute_at_a_time() {
+    fn each_caller_is_counted_for_a_minute_at_a_time() {
         let alarm = RetargetAlarm::default();
         let start = Instant::now();
         let (ada, eve) = ((Some(UserId(1)), None), (Some(UserId(2)), Some(KeyId(1))));

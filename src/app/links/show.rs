@@ -90,7 +90,7 @@ impl App {
     /// The link behind a short address, if it can be followed: for the preview.
     pub async fn preview(&self, key: &str) -> Result<ShownLink, AppError> {
         let missing = || AppError::NotFound(Missing::Link);
-        let place = self.parts.store.find_place(key).await?.ok_or_else(missing)?;
+        let place = self.parts.store.find_redirect_row(key).await?.ok_or_else(missing)?;
         let workspace = WorkspaceId::parse(&place.workspace).ok_or_else(missing)?;
         let workspace = self.workspace(&workspace).await?;
         let shown = self.look_again(&workspace, &place.code).await?;

@@ -4,7 +4,7 @@ use crate::account::{Act, Caller, Email, Role, UserId};
 use crate::app::page::{page_size, read_cursor};
 use crate::app::{Action, App, AppError, AuditDetail, FieldError, MAIN, Missing, Page};
 use crate::code::WorkspaceId;
-use crate::store::{Member, NewChange, Subject};
+use crate::store::{Member, NewAuditEntry, Subject};
 
 impl App {
     /// Let somebody who has an account into a workspace.
@@ -104,7 +104,7 @@ impl App {
         email: &Email,
         action: Action,
         role: Option<Role>,
-    ) -> Result<NewChange, AppError> {
+    ) -> Result<NewAuditEntry, AppError> {
         let role = role.map(|role| role.as_str().to_owned());
         let detail = AuditDetail { role, ..AuditDetail::default() };
         self.audit_with(caller, Subject::member(workspace, email), action, detail).await

@@ -3,7 +3,7 @@
 
 use super::Finding;
 use crate::config::StoreConfig;
-use crate::store::{self, Error, Schema, Store};
+use crate::store::{self, Error, SchemaState, Store};
 
 const CHECK: &str = "store";
 
@@ -12,12 +12,12 @@ pub(super) async fn check(config: &StoreConfig) -> (Option<Store>, Vec<Finding>)
     let url = &config.url;
     match Store::inspect(config).await {
         Err(error) => (None, vec![Finding::problem(CHECK, error)]),
-        Ok(Schema::Missing) => {
+        Ok(SchemaState::Missing) => {
             let detail =
                 format!("the store {url} is empty: `kurz serve` fills it at its first start");
             (None, vec![Finding::ok(CHECK, detail)])
         }
-        Ok(Schema::Behind(steps)) => {
+        Ok(SchemaState::Behind(steps)) => {
             let steps = steps.join(", ");
             let detail = format!(
                 "the tables of {url} are behind this version ({steps}): make a backup, then run \
@@ -25,7 +25,7 @@ pub(super) async fn check(config: &StoreConfig) -> (Option<Store>, Vec<Finding>)
             );
             (None, vec![Finding::warning(CHECK, detail)])
         }
-        Ok(Schema::Current) => match open(config).await {
+        Ok(SchemaState::Current) => match open(config).await {
             Ok((store, finding)) => (Some(store), vec![finding]),
             Err(error) => (None, vec![Finding::problem(CHECK, error)]),
         },

@@ -79,8 +79,9 @@ async fn the_last_status_decides() {
     }
 }
 
+// threats: H3
 #[tokio::test(start_paused = true)]
-async fn h3_three_redirects_are_followed_and_no_fourth() {
+async fn three_redirects_are_followed_and_no_fourth() {
     let chain = |hops: usize| {
         World::answering(move |request| {
             let at = summary(request).rsplit('/').next().unwrap().parse().unwrap_or(0);
@@ -93,8 +94,9 @@ async fn h3_three_redirects_are_followed_and_no_fourth() {
     }
 }
 
+// threats: A12
 #[tokio::test(start_paused = true)]
-async fn a12_redirects_in_a_circle_and_to_nowhere_are_broken() {
+async fn redirects_in_a_circle_and_to_nowhere_are_broken() {
     let (health, asked) = check(World::saying(&moved("/p?q=1"))).await;
     assert_eq!((health, asked.len()), (Health::Broken, 4));
     let (health, asked) = check(World::answering(|request| {
@@ -109,8 +111,9 @@ async fn a12_redirects_in_a_circle_and_to_nowhere_are_broken() {
     assert_eq!(check(World::saying(&plain(302))).await.0, Health::Broken);
 }
 
+// threats: H5
 #[tokio::test(start_paused = true)]
-async fn h5_the_request_says_who_asks_and_nothing_about_whom_for() {
+async fn the_request_says_who_asks_and_nothing_about_whom_for() {
     let (_, world) = World::answering(|request| {
         let first = request.contains("host: a.example");
         let cookie = "HTTP/1.1 302 Found\r\nset-cookie: id=1\r\nwww-authenticate: Basic\r\n\
@@ -173,8 +176,9 @@ fn pouring(head: &'static str, chunk: Vec<u8>, pause: Duration) -> (World, Arc<A
 /// What may be on its way beside what was read: the buffers of a connection in memory.
 const ON_THE_WAY: usize = 8 * 1024;
 
+// threats: H6
 #[tokio::test(start_paused = true)]
-async fn h6_a_body_may_be_endless_slow_or_a_bomb_and_is_not_looked_at() {
+async fn a_body_may_be_endless_slow_or_a_bomb_and_is_not_looked_at() {
     let zipped = "HTTP/1.1 200 OK\r\ncontent-encoding: gzip\r\ncontent-length: 9999999999\r\n\r\n";
     let chunked = "HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\nffffffff\r\n";
     let bare = "HTTP/1.1 200 OK\r\n\r\n";
@@ -189,8 +193,9 @@ async fn h6_a_body_may_be_endless_slow_or_a_bomb_and_is_not_looked_at() {
     }
 }
 
+// threats: H6
 #[tokio::test(start_paused = true)]
-async fn h6_a_head_without_an_end_is_cut_off() {
+async fn a_head_without_an_end_is_cut_off() {
     let lines = [
         (b"x-a: aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa\r\n".to_vec(), "HTTP/1.1 200 OK\r\n"),
         (vec![b'a'; 1000], "HTTP/1.1 200 OK\r\nx: "),

@@ -57,8 +57,9 @@ async fn check_all(checker: &Checker<Arc<World>>, urls: &[String]) -> Vec<Health
     join_all(urls.iter().map(|url| checker.check(url))).await
 }
 
+// threats: H7
 #[tokio::test(start_paused = true)]
-async fn h7_one_host_is_asked_one_thing_at_a_time_however_long_that_takes() {
+async fn one_host_is_asked_one_thing_at_a_time_however_long_that_takes() {
     let (world, crowd) = slow_world(1, SECOND);
     let urls = (0..20).map(|path| format!("http://h0.example/{path}")).collect::<Vec<_>>();
     assert_eq!(check_all(&checker(&world), &urls).await, [Health::Ok; 20]);

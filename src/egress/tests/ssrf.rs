@@ -8,8 +8,9 @@ use super::trials;
 use super::world::{Answer, FINE, OTHER, PUBLIC, World, ip, moved};
 use crate::egress::Health;
 
+// threats: H1
 #[tokio::test]
-async fn h1_no_forbidden_connection_is_ever_attempted() {
+async fn no_forbidden_connection_is_ever_attempted() {
     let trials = trials::all();
     let distinct = trials.iter().map(|trial| trial.what.as_str()).collect::<HashSet<_>>().len();
     assert!(distinct >= 1_500, "only {distinct} trials");
@@ -26,8 +27,9 @@ async fn h1_no_forbidden_connection_is_ever_attempted() {
     }
 }
 
+// threats: H2
 #[tokio::test]
-async fn h2_a_name_is_looked_up_once_a_hop_and_an_address_never() {
+async fn a_name_is_looked_up_once_a_hop_and_an_address_never() {
     let (health, world) = World::answering(|request| {
         if request.contains("host: a.example") { moved("http://b.example/") } else { FINE.into() }
     })
@@ -62,8 +64,9 @@ async fn names_of_the_neighbourhood_are_not_even_looked_up() {
     }
 }
 
+// threats: H2
 #[tokio::test]
-async fn h2_a_connection_that_leads_elsewhere_than_it_was_dialled_is_not_used() {
+async fn a_connection_that_leads_elsewhere_than_it_was_dialled_is_not_used() {
     for peer in ["127.0.0.1:80", "93.184.215.15:80", "93.184.215.14:8080"] {
         let mut world = World::saying(FINE);
         world.peer = Some(peer.parse().unwrap());
@@ -73,8 +76,9 @@ async fn h2_a_connection_that_leads_elsewhere_than_it_was_dialled_is_not_used() 
     }
 }
 
+// threats: H4
 #[tokio::test]
-async fn h4_one_bad_address_among_many_refuses_the_host() {
+async fn one_bad_address_among_many_refuses_the_host() {
     let mut addresses = vec![ip(PUBLIC); 300];
     addresses.extend([ip(OTHER), ip("169.254.169.254")]);
     let answer = Answer::Addresses(vec![addresses]);
@@ -84,8 +88,9 @@ async fn h4_one_bad_address_among_many_refuses_the_host() {
     assert!(world.dialled().is_empty());
 }
 
+// threats: H3, H5
 #[tokio::test]
-async fn h3_h5_a_redirect_to_any_other_scheme_or_port_is_not_followed() {
+async fn a_redirect_to_any_other_scheme_or_port_is_not_followed() {
     for location in [
         "ftp://b.example/",
         "file:///etc/passwd",

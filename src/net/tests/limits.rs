@@ -7,8 +7,9 @@ use std::time::Duration;
 use super::{PATIENCE, Running, answers, get, patient, read_head, read_to_close, start};
 use crate::net::HttpLimits;
 
+// threats: G2
 #[test]
-fn g2_a_target_over_its_limit_is_answered_414_and_closed() {
+fn a_target_over_its_limit_is_answered_414_and_closed() {
     let server = start(patient());
     let fits = format!("/{}", "x".repeat(8 * 1024 - 1));
     assert!(get(&mut server.connect(), &fits).starts_with("HTTP/1.1 302"));
@@ -20,8 +21,9 @@ fn g2_a_target_over_its_limit_is_answered_414_and_closed() {
     assert_eq!((answers(&answer), server.calls()), (1, 1));
 }
 
+// threats: G2
 #[test]
-fn g2_a_head_over_its_limit_is_answered_431_and_closed() {
+fn a_head_over_its_limit_is_answered_431_and_closed() {
     let server = start(patient());
     let request = |cookie: usize| {
         format!("GET / HTTP/1.1\r\nHost: a\r\nCookie: {}\r\n\r\n", "x".repeat(cookie))
@@ -40,8 +42,9 @@ fn g2_a_head_over_its_limit_is_answered_431_and_closed() {
     assert_eq!(server.calls(), 1);
 }
 
+// threats: G2
 #[test]
-fn g2_more_fields_than_the_limit_are_answered_431_and_closed() {
+fn more_fields_than_the_limit_are_answered_431_and_closed() {
     let server = start(patient());
     for (fields, status) in [(64, "302"), (65, "431"), (101, "431"), (10_000, "431")] {
         let mut stream = server.connect();
@@ -59,8 +62,9 @@ fn g2_more_fields_than_the_limit_are_answered_431_and_closed() {
 /// How a client says how much it sends.
 const LENGTHS: [&str; 2] = ["Content-Length: 10485760", "Transfer-Encoding: chunked"];
 
+// threats: A13
 #[test]
-fn a13_a_client_that_sends_all_before_it_reads_sees_the_answer() {
+fn a_client_that_sends_all_before_it_reads_sees_the_answer() {
     let server = start(patient());
     let chunk = [b"100000\r\n".as_slice(), &vec![b'x'; 1 << 20], b"\r\n"].concat();
     for turn in 0..20 {
@@ -76,8 +80,9 @@ fn a13_a_client_that_sends_all_before_it_reads_sees_the_answer() {
     }
 }
 
+// threats: A13
 #[test]
-fn a13_a_client_that_sends_for_ever_is_cut_off() {
+fn a_client_that_sends_for_ever_is_cut_off() {
     let server = start(HttpLimits { body_timeout: Duration::from_millis(300), ..patient() });
     for length in ["Content-Length: 1099511627776", LENGTHS[1]] {
         let mut stream = server.connect();
@@ -123,8 +128,9 @@ fn served_in_the_end(server: &Running, last: u8) -> TcpStream {
     }
 }
 
+// threats: G5
 #[test]
-fn g5_one_address_cannot_take_the_connections_of_the_others() {
+fn one_address_cannot_take_the_connections_of_the_others() {
     let server = start(HttpLimits { max_connections_per_ip: 2, ..patient() });
     let first = served(&server, 2).unwrap();
     let mut second = served(&server, 2).unwrap();
@@ -135,8 +141,9 @@ fn g5_one_address_cannot_take_the_connections_of_the_others() {
     served_in_the_end(&server, 2);
 }
 
+// threats: G5
 #[test]
-fn g5_there_are_no_more_connections_than_the_limit() {
+fn there_are_no_more_connections_than_the_limit() {
     let server = start(HttpLimits { max_connections: 3, max_connections_per_ip: 0, ..patient() });
     let mut open: Vec<_> = (0..3).map(|_| served(&server, 1).unwrap()).collect();
     assert!(served(&server, 2).is_none());

@@ -108,8 +108,9 @@ const MALFORMED: &[&str] = &[
 
 const SECOND: &str = "GET /smuggled HTTP/1.1\r\nHost: a\r\n\r\n";
 
+// threats: G3
 #[test]
-fn g3_a_malformed_request_is_answered_400_once_and_closed() {
+fn a_malformed_request_is_answered_400_once_and_closed() {
     let server = start(patient());
     for request in MALFORMED {
         let mut stream = server.connect();
@@ -121,8 +122,9 @@ fn g3_a_malformed_request_is_answered_400_once_and_closed() {
     assert_eq!(server.calls(), 0);
 }
 
+// threats: G3
 #[test]
-fn g3_a_malformed_request_in_small_pieces_is_refused_all_the_same() {
+fn a_malformed_request_in_small_pieces_is_refused_all_the_same() {
     let server = start(patient());
     for request in MALFORMED {
         let mut stream = server.connect();
@@ -140,8 +142,9 @@ fn g3_a_malformed_request_in_small_pieces_is_refused_all_the_same() {
     assert_eq!(server.calls(), 0);
 }
 
+// threats: G3
 #[test]
-fn g3_a_malformed_request_behind_a_good_one_is_answered_in_its_turn() {
+fn a_malformed_request_behind_a_good_one_is_answered_in_its_turn() {
     let server = start(patient());
     for request in MALFORMED {
         let mut stream = server.connect();
@@ -161,8 +164,9 @@ fn g3_a_malformed_request_behind_a_good_one_is_answered_in_its_turn() {
     assert_eq!(server.calls(), MALFORMED.len());
 }
 
+// threats: G3
 #[test]
-fn g3_nothing_is_read_behind_a_chunked_request() {
+fn nothing_is_read_behind_a_chunked_request() {
     let server = start(patient());
     let mut stream = server.connect();
     write!(
@@ -199,8 +203,9 @@ const CHUNKS: &[&str] = &[
     ";\r\nabc\r\n0\r\n\r\n",
 ];
 
+// threats: G3
 #[test]
-fn g3_chunks_that_are_malformed_hide_no_second_request() {
+fn chunks_that_are_malformed_hide_no_second_request() {
     let server = start(patient());
     for (number, chunks) in (1..).zip(CHUNKS) {
         let mut stream = server.connect();
@@ -213,8 +218,9 @@ fn g3_chunks_that_are_malformed_hide_no_second_request() {
     }
 }
 
+// threats: G3
 #[test]
-fn g3_a_flood_of_chunk_extensions_ends_the_connection() {
+fn a_flood_of_chunk_extensions_ends_the_connection() {
     let server = start(patient());
     let mut stream = server.connect();
     let flood = "x".repeat(1 << 20);

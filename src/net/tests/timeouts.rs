@@ -13,14 +13,16 @@ fn short_head() -> HttpLimits {
     HttpLimits { header_timeout: SHORT, ..patient() }
 }
 
+// threats: G1
 #[test]
-fn g1_a_connection_that_sends_nothing_is_closed_without_an_answer() {
+fn a_connection_that_sends_nothing_is_closed_without_an_answer() {
     let server = start(short_head());
     assert_eq!(read_to_close(&mut server.connect()), "");
 }
 
+// threats: G1
 #[test]
-fn g1_a_head_that_dribbles_is_answered_408_and_closed() {
+fn a_head_that_dribbles_is_answered_408_and_closed() {
     let server = start(short_head());
     let mut stream = server.connect();
     stream.write_all(b"GET / HTTP/1.1\r\nX: ").unwrap();
@@ -56,8 +58,9 @@ fn a_connection_that_rests_too_long_is_closed_without_an_answer() {
     assert_eq!(read_to_close(&mut stream), "");
 }
 
+// threats: G1
 #[test]
-fn g1_a_body_that_does_not_come_is_answered_408_and_closed() {
+fn a_body_that_does_not_come_is_answered_408_and_closed() {
     let server = start(HttpLimits { body_timeout: SHORT, ..patient() });
     for head in ["Content-Length: 9\r\n\r\nhalf", "Transfer-Encoding: chunked\r\n\r\n4\r\nhalf\r\n"]
     {
@@ -78,8 +81,9 @@ fn a_service_that_works_on_a_whole_body_is_not_hurried() {
     assert!(get(&mut stream, "/").starts_with("HTTP/1.1 302"), "and its connection lives on");
 }
 
+// threats: G1
 #[test]
-fn g1_a_client_that_never_takes_its_answer_is_cut() {
+fn a_client_that_never_takes_its_answer_is_cut() {
     let server = start(HttpLimits { body_timeout: SHORT, ..patient() });
     let mut stream = server.connect();
     write!(stream, "GET /big HTTP/1.1\r\nHost: a\r\n\r\n").unwrap();
@@ -87,8 +91,9 @@ fn g1_a_client_that_never_takes_its_answer_is_cut() {
     assert!(read_to_close(&mut stream).len() < 64 << 20);
 }
 
+// threats: G1
 #[test]
-fn g1_a_client_that_asks_on_and_on_but_never_reads_is_cut() {
+fn a_client_that_asks_on_and_on_but_never_reads_is_cut() {
     let server = start(HttpLimits { body_timeout: SHORT, ..patient() });
     let mut stream = server.connect();
     let ask = b"GET / HTTP/1.1\r\nHost: a\r\n\r\n".repeat(1000);

@@ -259,8 +259,9 @@ fn plain_http_on_the_port_is_closed_at_once() {
     assert_eq!(site.server.calls(), 0);
 }
 
+// threats: G1
 #[test]
-fn g1_a_handshake_that_does_not_come_to_its_end_is_cut() {
+fn a_handshake_that_does_not_come_to_its_end_is_cut() {
     let site = start(HttpLimits { header_timeout: SHORT, ..patient() });
     assert_eq!(read_to_close(&mut site.server.connect()), "");
     let mut stream = site.server.connect();
@@ -276,8 +277,9 @@ fn g1_a_handshake_that_does_not_come_to_its_end_is_cut() {
     dribble.join().unwrap();
 }
 
+// threats: G1
 #[test]
-fn g1_a_head_that_dribbles_over_tls_is_answered_408() {
+fn a_head_that_dribbles_over_tls_is_answered_408() {
     let site = start(HttpLimits { header_timeout: Duration::from_secs(2), ..patient() });
     let mut client = site.client();
     client.write_all(b"GET / HTTP/1.1\r\nX: ").unwrap();
@@ -285,8 +287,9 @@ fn g1_a_head_that_dribbles_over_tls_is_answered_408() {
     assert!(answer.starts_with("HTTP/1.1 408 Request Timeout"), "{answer}");
 }
 
+// threats: G1
 #[test]
-fn g1_a_client_that_never_takes_its_answer_over_tls_is_cut() {
+fn a_client_that_never_takes_its_answer_over_tls_is_cut() {
     let site = start(HttpLimits { body_timeout: SHORT, ..patient() });
     let mut client = site.client();
     write!(client, "GET /big HTTP/1.1\r\nHost: a\r\n\r\n").unwrap();

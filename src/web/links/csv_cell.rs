@@ -16,8 +16,9 @@ mod tests {
     use super::*;
 
     proptest! {
+        // threats: H13
         #[test]
-        fn h13_no_cell_is_a_formula_and_none_ends_early(text in "[=+@\\-\t\r\n',\"a-z]{0,20}|\\PC{0,20}") {
+        fn no_cell_is_a_formula_and_none_ends_early(text in "[=+@\\-\t\r\n',\"a-z]{0,20}|\\PC{0,20}") {
             let cell = cell(&text);
             let inner = cell.strip_prefix('"').and_then(|rest| rest.strip_suffix('"')).unwrap();
             prop_assert!(!inner.starts_with(['=', '+', '-', '@', '\t', '\r']));

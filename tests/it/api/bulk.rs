@@ -1,10 +1,8 @@
 //! `POST …/links/bulk`: order, twins within a batch, all or none.
 
+use kurz_test_support::http::Http;
+use kurz_test_support::{Kind, TestServer, links, on_both_databases};
 use serde_json::{Value, json};
-
-use crate::harness::http::Http;
-use crate::harness::instance::{Kind, Staged, on_both_databases};
-use crate::links;
 
 on_both_databases!(
     a_thousand_links_are_made_in_order_and_found_the_second_time,
@@ -28,7 +26,7 @@ fn statuses(results: &[Value]) -> Vec<i64> {
 }
 
 async fn a_thousand_links_are_made_in_order_and_found_the_second_time(kind: Kind) {
-    let kurz = Staged::start(kind).await;
+    let kurz = TestServer::builder().database(kind).start().await;
     let http = kurz.http();
     let url = |n: usize| format!("https://example.com/{n}");
     let batch: Vec<Value> =
@@ -48,7 +46,7 @@ async fn a_thousand_links_are_made_in_order_and_found_the_second_time(kind: Kind
 }
 
 async fn twins_in_a_batch_are_what_they_would_be_one_after_the_other(kind: Kind) {
-    let kurz = Staged::start(kind).await;
+    let kurz = TestServer::builder().database(kind).start().await;
     let http = kurz.http();
     let first =
         links::make(&http, "probe", &json!({ "original_url": "https://example.com/d" })).await;
@@ -88,7 +86,7 @@ async fn twins_in_a_batch_are_what_they_would_be_one_after_the_other(kind: Kind)
 }
 
 async fn each_link_has_its_own_result(kind: Kind) {
-    let kurz = Staged::start(kind).await;
+    let kurz = TestServer::builder().database(kind).start().await;
     let http = kurz.http();
     let taken = json!({ "original_url": "https://example.com/", "custom_code": "promo" });
     links::make(&http, "team", &taken).await;
@@ -112,7 +110,7 @@ async fn each_link_has_its_own_result(kind: Kind) {
 }
 
 async fn all_or_none_stores_nothing_when_one_is_refused(kind: Kind) {
-    let kurz = Staged::start(kind).await;
+    let kurz = TestServer::builder().database(kind).start().await;
     let http = kurz.http();
     let taken = json!({ "original_url": "https://example.com/", "custom_code": "promo" });
     let one = links::make(&http, "team", &taken).await;
@@ -145,7 +143,7 @@ async fn all_or_none_stores_nothing_when_one_is_refused(kind: Kind) {
 }
 
 async fn all_or_none_names_the_link_that_was_refused(kind: Kind) {
-    let kurz = Staged::start(kind).await;
+    let kurz = TestServer::builder().database(kind).start().await;
     let http = kurz.http();
     let taken = json!({ "original_url": "https://example.com/", "custom_code": "promo" });
     links::make(&http, "team", &taken).await;
@@ -170,7 +168,7 @@ async fn all_or_none_names_the_link_that_was_refused(kind: Kind) {
 }
 
 async fn all_or_none_takes_links_that_exist_as_they_are(kind: Kind) {
-    let kurz = Staged::start(kind).await;
+    let kurz = TestServer::builder().database(kind).start().await;
     let http = kurz.http();
     let there =
         links::make(&http, "team", &json!({ "original_url": "https://example.com/1" })).await;
@@ -187,7 +185,7 @@ async fn all_or_none_takes_links_that_exist_as_they_are(kind: Kind) {
 }
 
 async fn a_batch_has_bounds(kind: Kind) {
-    let kurz = Staged::start(kind).await;
+    let kurz = TestServer::builder().database(kind).start().await;
     let http = kurz.http();
     let path = format!("{}/bulk", links::path("fresh"));
     let link = json!({ "original_url": "https://example.com/" });
@@ -212,7 +210,7 @@ async fn a_batch_has_bounds(kind: Kind) {
 }
 
 async fn batches_that_meet_make_each_link_once(kind: Kind) {
-    let kurz = Staged::start(kind).await;
+    let kurz = TestServer::builder().database(kind).start().await;
     let http = kurz.http();
     // The same links in different orders: whoever locks in its own order would meet in a deadlock.
     let batch = |turn: usize| -> Vec<Value> {

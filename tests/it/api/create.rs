@@ -1,23 +1,21 @@
 //! `POST …/links`: every strategy, every refusal.
 
 use kurz::code::counter::{LENGTH, Scramble, Scrambler};
+use kurz_test_support::{Kind, NOON, TestServer, links, on_both_databases};
 use serde_json::{Value, json};
-
-use crate::harness::instance::{Kind, NOON, Staged, on_both_databases};
-use crate::links;
 
 on_both_databases!(
     each_strategy_makes_its_own_kind_of_code,
     counter_codes_follow_the_counter_across_restarts,
     a_custom_code_is_new_or_found_or_taken,
-    b1_words_that_are_pages_are_no_codes_in_any_case,
+    words_that_are_pages_are_no_codes_in_any_case,
     a_bad_field_is_named_with_its_code_and_nothing_is_stored,
-    b8_sixty_four_creators_of_one_custom_code_make_it_once,
+    sixty_four_creators_of_one_custom_code_make_it_once,
     a_body_that_cannot_be_read_is_refused,
 );
 
 async fn each_strategy_makes_its_own_kind_of_code(kind: Kind) {
-    let kurz = Staged::start(kind).await;
+    let kurz = TestServer::builder().database(kind).start().await;
     let http = kurz.http();
     let url = "https://example.com/path";
     let table = [
@@ -70,7 +68,7 @@ async fn each_strategy_makes_its_own_kind_of_code(kind: Kind) {
 
 async fn counter_codes_follow_the_counter_across_restarts(kind: Kind) {
     let settings = [("KURZ_COUNTER_SALT", "unit_test_salt"), ("KURZ_COUNTER_TTL", "0")];
-    let mut kurz = Staged::start_with(kind, &settings).await;
+    let mut kurz = TestServer::builder().database(kind).settings(&settings).start().await;
     let scrambler =
         Scrambler::new(Scramble::Affine, "unit_test_salt", 1_315_423_911, LENGTH).unwrap();
     let body = json!({ "original_url": "https://example.com/", "strategy": "counter" });
@@ -90,7 +88,7 @@ async fn counter_codes_follow_the_counter_across_restarts(kind: Kind) {
 }
 
 async fn a_custom_code_is_new_or_found_or_taken(kind: Kind) {
-    let kurz = Staged::start(kind).await;
+    let kurz = TestServer::builder().database(kind).start().await;
     let http = kurz.http();
     let ask = |url: &str| {
         let body = json!({ "original_url": url, "custom_code": "promo", "title": url });
@@ -113,8 +111,9 @@ async fn a_custom_code_is_new_or_found_or_taken(kind: Kind) {
     kurz.stop().await;
 }
 
-async fn b1_words_that_are_pages_are_no_codes_in_any_case(kind: Kind) {
-    let kurz = Staged::start(kind).await;
+// threats: B1
+async fn words_that_are_pages_are_no_codes_in_any_case(kind: Kind) {
+    let kurz = TestServer::builder().database(kind).start().await;
     let http = kurz.http();
     for word in ["api", "API", "Healthz", "readyz", "metrics", "robots", "app", "login"] {
         let body = json!({ "original_url": "https://example.com/", "custom_code": word });
@@ -126,7 +125,11 @@ async fn b1_words_that_are_pages_are_no_codes_in_any_case(kind: Kind) {
 }
 
 async fn a_bad_field_is_named_with_its_code_and_nothing_is_stored(kind: Kind) {
-    let kurz = Staged::start_with(kind, &[("KURZ_PRIVATE_TARGETS", "refuse")]).await;
+    let kurz = TestServer::builder()
+        .database(kind)
+        .setting("KURZ_PRIVATE_TARGETS", "refuse")
+        .start()
+        .await;
     let http = kurz.http();
     let long = "x".repeat(201);
     let many: Vec<String> = (0..21).map(|n| n.to_string()).collect();
@@ -180,8 +183,9 @@ async fn a_bad_field_is_named_with_its_code_and_nothing_is_stored(kind: Kind) {
     kurz.stop().await;
 }
 
-async fn b8_sixty_four_creators_of_one_custom_code_make_it_once(kind: Kind) {
-    let kurz = Staged::start(kind).await;
+// threats: B8
+async fn sixty_four_creators_of_one_custom_code_make_it_once(kind: Kind) {
+    let kurz = TestServer::builder().database(kind).start().await;
     let http = kurz.http();
     let create = |n: usize| {
         let body =
@@ -206,7 +210,7 @@ async fn b8_sixty_four_creators_of_one_custom_code_make_it_once(kind: Kind) {
 }
 
 async fn a_body_that_cannot_be_read_is_refused(kind: Kind) {
-    let kurz = Staged::start(kind).await;
+    let kurz = TestServer::builder().database(kind).start().await;
     let http = kurz.http();
     let path = "/api/v1/workspaces/fresh/links";
     let url = r#""original_url":"https://example.com/""#;

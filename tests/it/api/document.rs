@@ -3,12 +3,11 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
+use kurz_test_support::TestServer;
 use serde_json::{Value, json};
 
-use crate::harness::instance::{Kind, Staged};
-
-async fn get(path: &str) -> crate::harness::http::Answer {
-    let kurz = Staged::start(Kind::Sqlite).await;
+async fn get(path: &str) -> kurz_test_support::http::Answer {
+    let kurz = TestServer::builder().start().await;
     let answer = kurz.http().get(path).await.expect(200);
     kurz.stop().await;
     answer
@@ -130,7 +129,7 @@ async fn the_document_is_openapi_3_1_and_describes_every_route() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn what_takes_no_credential_says_so() {
-    let kurz = Staged::start_with(Kind::Sqlite, &[("KURZ_OPEN", "off")]).await;
+    let kurz = TestServer::builder().accounts().start().await;
     let api = kurz.http().get("/api/openapi.json").await.expect(200).json();
     let body = json!({"original_url": "https://example.com/"});
     for (path, described) in [

@@ -2,10 +2,8 @@
 
 use std::time::Duration;
 
+use kurz_test_support::{Kind, NOON, TestServer, links, on_both_databases};
 use serde_json::json;
-
-use crate::harness::instance::{Kind, NOON, Staged, on_both_databases};
-use crate::links;
 
 on_both_databases!(
     what_an_edit_leaves_out_stays_and_what_is_null_goes,
@@ -17,7 +15,7 @@ on_both_databases!(
 );
 
 async fn what_an_edit_leaves_out_stays_and_what_is_null_goes(kind: Kind) {
-    let kurz = Staged::start(kind).await;
+    let kurz = TestServer::builder().database(kind).start().await;
     let http = kurz.http();
     let body = json!({
         "original_url": "https://example.com/", "custom_code": "promo", "title": "Sale",
@@ -63,7 +61,7 @@ async fn what_an_edit_leaves_out_stays_and_what_is_null_goes(kind: Kind) {
 }
 
 async fn a_new_target_makes_a_deterministic_link_a_custom_one(kind: Kind) {
-    let kurz = Staged::start(kind).await;
+    let kurz = TestServer::builder().database(kind).start().await;
     let http = kurz.http();
     let one = json!({ "original_url": "https://example.com/1" });
     let link = links::make(&http, "team", &one).await;
@@ -99,7 +97,7 @@ async fn a_new_target_makes_a_deterministic_link_a_custom_one(kind: Kind) {
 }
 
 async fn a_bad_edit_changes_nothing(kind: Kind) {
-    let kurz = Staged::start(kind).await;
+    let kurz = TestServer::builder().database(kind).start().await;
     let http = kurz.http();
     let body = json!({ "original_url": "https://example.com/", "title": "Sale", "tags": ["a"] });
     let link = links::make(&http, "team", &body).await;
@@ -127,7 +125,7 @@ async fn a_bad_edit_changes_nothing(kind: Kind) {
 }
 
 async fn a_deleted_link_is_gone_from_lists_until_it_is_restored(kind: Kind) {
-    let kurz = Staged::start(kind).await;
+    let kurz = TestServer::builder().database(kind).start().await;
     let http = kurz.http();
     let body = json!({ "original_url": "https://example.com/", "tags": ["a"], "title": "Sale" });
     let link = links::make(&http, "team", &body).await;
@@ -147,7 +145,7 @@ async fn a_deleted_link_is_gone_from_lists_until_it_is_restored(kind: Kind) {
 }
 
 async fn edits_at_the_same_time_are_all_made(kind: Kind) {
-    let kurz = Staged::start(kind).await;
+    let kurz = TestServer::builder().database(kind).start().await;
     let http = kurz.http();
     let link = links::make(&http, "team", &json!({ "original_url": "https://example.com/" })).await;
     // Each changes a field of its own: none undoes another.
@@ -169,7 +167,7 @@ async fn edits_at_the_same_time_are_all_made(kind: Kind) {
 }
 
 async fn what_is_not_there_cannot_be_changed(kind: Kind) {
-    let kurz = Staged::start(kind).await;
+    let kurz = TestServer::builder().database(kind).start().await;
     let http = kurz.http();
     links::make(&http, "team", &json!({ "original_url": "https://example.com/" })).await;
     for (path, code) in [

@@ -1,14 +1,12 @@
 //! Health, metrics, and what every answer carries.
 
+use kurz_test_support::{Kind, TestServer, links, on_both_databases};
 use serde_json::json;
-
-use crate::harness::instance::{Kind, Served, on_both_databases};
-use crate::links;
 
 on_both_databases!(a_server_says_how_it_is);
 
 async fn a_server_says_how_it_is(kind: Kind) {
-    let served = Served::start(kind);
+    let served = TestServer::builder().database(kind).process().start();
     let (http, admin) = (served.http(), served.admin());
     for http in [&http, &admin] {
         assert_eq!(http.get("/healthz").await.expect(200).text(), "ok");

@@ -1,8 +1,7 @@
 //! Hosts of workspaces.
 
+use kurz_test_support::{Kind, NOON, TestServer, on_both_databases};
 use serde_json::json;
-
-use crate::harness::instance::{Kind, NOON, Staged, on_both_databases};
 
 on_both_databases!(
     a_host_is_given_to_one_workspace_and_taken_back,
@@ -13,7 +12,7 @@ on_both_databases!(
 const TEAM: &str = "/api/v1/workspaces/team/hosts";
 
 async fn a_host_is_given_to_one_workspace_and_taken_back(kind: Kind) {
-    let kurz = Staged::start(kind).await;
+    let kurz = TestServer::builder().database(kind).start().await;
     let http = kurz.http();
     let host = json!({ "host": "Bücher.Example." });
     http.post(TEAM, &host).await.expect_problem(404, "workspace-not-found");
@@ -45,7 +44,7 @@ async fn a_host_is_given_to_one_workspace_and_taken_back(kind: Kind) {
 
 async fn what_is_no_host_name_is_refused(kind: Kind) {
     let settings = [("KURZ_PUBLIC_URL", "https://kurz.example")];
-    let kurz = Staged::start_with(kind, &settings).await;
+    let kurz = TestServer::builder().database(kind).settings(&settings).start().await;
     let http = kurz.http();
     http.post("/api/v1/workspaces", &json!({ "id": "team" })).await.expect(201);
     for host in [
@@ -80,7 +79,7 @@ async fn what_is_no_host_name_is_refused(kind: Kind) {
 }
 
 async fn a_workspace_has_at_most_a_hundred_hosts(kind: Kind) {
-    let kurz = Staged::start(kind).await;
+    let kurz = TestServer::builder().database(kind).start().await;
     let http = kurz.http();
     http.post("/api/v1/workspaces", &json!({ "id": "team" })).await.expect(201);
     for n in 0..100 {

@@ -3,11 +3,9 @@
 use std::collections::BTreeSet;
 use std::time::Duration;
 
+use kurz_test_support::http::Http;
+use kurz_test_support::{Kind, NOON, TestServer, links, on_both_databases};
 use serde_json::{Value, json};
-
-use crate::harness::http::Http;
-use crate::harness::instance::{Kind, NOON, Staged, on_both_databases};
-use crate::links;
 
 on_both_databases!(
     pages_show_each_link_once_in_every_order,
@@ -50,7 +48,7 @@ async fn make(http: &Http, code: &str, mut body: Value) -> Value {
 }
 
 async fn pages_show_each_link_once_in_every_order(kind: Kind) {
-    let kurz = Staged::start(kind).await;
+    let kurz = TestServer::builder().database(kind).start().await;
     let http = kurz.http();
     let mut made = Vec::new();
     for n in 0..23 {
@@ -112,7 +110,7 @@ async fn pages_show_each_link_once_in_every_order(kind: Kind) {
 }
 
 async fn pages_go_on_while_links_come_and_go(kind: Kind) {
-    let kurz = Staged::start(kind).await;
+    let kurz = TestServer::builder().database(kind).start().await;
     let http = kurz.http();
     for n in 0..6 {
         make(&http, &format!("code{n}"), json!({})).await;
@@ -130,7 +128,7 @@ async fn pages_go_on_while_links_come_and_go(kind: Kind) {
 }
 
 async fn filters_narrow_the_list(kind: Kind) {
-    let kurz = Staged::start(kind).await;
+    let kurz = TestServer::builder().database(kind).start().await;
     let http = kurz.http();
     let soon = NOON.plus(Duration::from_secs(1)).to_rfc3339();
     make(&http, "live", json!({ "tags": ["red", "Big"] })).await;
@@ -173,7 +171,7 @@ async fn filters_narrow_the_list(kind: Kind) {
 }
 
 async fn search_finds_text_to_the_letter(kind: Kind) {
-    let kurz = Staged::start(kind).await;
+    let kurz = TestServer::builder().database(kind).start().await;
     let http = kurz.http();
     make(&http, "percent", json!({ "title": "100% sure" })).await;
     make(&http, "plain", json!({ "title": "100 sure" })).await;
@@ -209,7 +207,7 @@ async fn search_finds_text_to_the_letter(kind: Kind) {
 }
 
 async fn a_bad_question_is_refused(kind: Kind) {
-    let kurz = Staged::start(kind).await;
+    let kurz = TestServer::builder().database(kind).start().await;
     let http = kurz.http();
     for n in 0..3 {
         make(&http, &format!("code{n}"), json!({})).await;

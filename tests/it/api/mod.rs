@@ -6,6 +6,7 @@ mod document;
 mod edit;
 mod health;
 mod hosts;
+mod input;
 mod list;
 mod revive;
 mod workspaces;

@@ -3,10 +3,8 @@
 use std::time::Duration;
 
 use futures_util::future::join_all;
+use kurz_test_support::{Kind, NOON, TestServer, links, on_both_databases};
 use serde_json::{Value, json};
-
-use crate::harness::instance::{Kind, NOON, Staged, on_both_databases};
-use crate::links;
 
 on_both_databases!(
     a_deleted_or_expired_url_comes_back_under_its_code,
@@ -19,7 +17,7 @@ on_both_databases!(
 );
 
 async fn a_deleted_or_expired_url_comes_back_under_its_code(kind: Kind) {
-    let kurz = Staged::start(kind).await;
+    let kurz = TestServer::builder().database(kind).start().await;
     let http = kurz.http();
     let soon = |after| NOON.plus(Duration::from_secs(after)).to_rfc3339();
     for (n, body) in [
@@ -63,7 +61,7 @@ async fn a_deleted_or_expired_url_comes_back_under_its_code(kind: Kind) {
 }
 
 async fn a_link_that_comes_back_goes_on_with_its_counts_and_its_quota(kind: Kind) {
-    let kurz = Staged::start(kind).await;
+    let kurz = TestServer::builder().database(kind).start().await;
     let http = kurz.http();
     let body = json!({ "original_url": "https://example.com/", "hit_limit": 3 });
     let link = links::make(&http, "team", &body).await;
@@ -82,7 +80,7 @@ async fn a_link_that_comes_back_goes_on_with_its_counts_and_its_quota(kind: Kind
 }
 
 async fn a_link_that_comes_back_is_what_the_new_request_says(kind: Kind) {
-    let kurz = Staged::start(kind).await;
+    let kurz = TestServer::builder().database(kind).start().await;
     let http = kurz.http();
     let body = json!({
         "original_url": "https://example.com/#old", "title": "Old", "tags": ["old", "both"],
@@ -105,7 +103,7 @@ async fn a_link_that_comes_back_is_what_the_new_request_says(kind: Kind) {
 }
 
 async fn a_dead_custom_code_is_for_its_url_alone(kind: Kind) {
-    let kurz = Staged::start(kind).await;
+    let kurz = TestServer::builder().database(kind).start().await;
     let http = kurz.http();
     let promo = |url: &str| json!({ "original_url": url, "custom_code": "promo" });
     let link = links::make(&http, "team", &promo("https://example.com/")).await;
@@ -123,7 +121,7 @@ async fn a_dead_custom_code_is_for_its_url_alone(kind: Kind) {
 }
 
 async fn of_many_who_bring_a_link_back_one_does(kind: Kind) {
-    let kurz = Staged::start(kind).await;
+    let kurz = TestServer::builder().database(kind).start().await;
     let http = kurz.http();
     for body in [
         json!({ "original_url": "https://example.com/d", "tags": ["t"] }),
@@ -147,7 +145,7 @@ async fn of_many_who_bring_a_link_back_one_does(kind: Kind) {
 }
 
 async fn a_link_that_dies_while_it_is_asked_for_comes_back(kind: Kind) {
-    let kurz = Staged::start(kind).await;
+    let kurz = TestServer::builder().database(kind).start().await;
     let http = kurz.http();
     // The clock moves on while requests are under way: some find the link alive, some dead, some
     // in between, and all of them get one that works for them.
@@ -179,7 +177,7 @@ async fn a_link_that_dies_while_it_is_asked_for_comes_back(kind: Kind) {
 }
 
 async fn a_chosen_code_of_the_same_url_is_the_same_link(kind: Kind) {
-    let kurz = Staged::start(kind).await;
+    let kurz = TestServer::builder().database(kind).start().await;
     let http = kurz.http();
     let url = "https://example.com/";
     let canonical = kurz::code::canonicalise(url).unwrap();

@@ -1,9 +1,7 @@
 //! Workspaces: make, list, show, edit, delete.
 
+use kurz_test_support::{Kind, NOON, TestServer, links, on_both_databases};
 use serde_json::{Value, json};
-
-use crate::harness::instance::{Kind, NOON, Staged, on_both_databases};
-use crate::links;
 
 on_both_databases!(
     a_fresh_store_has_one_workspace_called_main,
@@ -14,7 +12,7 @@ on_both_databases!(
 );
 
 async fn a_fresh_store_has_one_workspace_called_main(kind: Kind) {
-    let kurz = Staged::start(kind).await;
+    let kurz = TestServer::builder().database(kind).start().await;
     let http = kurz.http();
     let list = http.get("/api/v1/workspaces").await.expect(200).json();
     let main = json!({
@@ -32,7 +30,7 @@ async fn a_fresh_store_has_one_workspace_called_main(kind: Kind) {
 }
 
 async fn a_workspace_is_made_changed_and_removed(kind: Kind) {
-    let kurz = Staged::start(kind).await;
+    let kurz = TestServer::builder().database(kind).start().await;
     let http = kurz.http();
     let body = json!({ "id": "team", "strategy": "counter", "hit_limit": 5 });
     let made = http.post("/api/v1/workspaces", &body).await.expect(201).json();
@@ -68,7 +66,7 @@ async fn a_workspace_is_made_changed_and_removed(kind: Kind) {
 }
 
 async fn a_workspace_springs_into_being_with_its_first_link(kind: Kind) {
-    let kurz = Staged::start(kind).await;
+    let kurz = TestServer::builder().database(kind).start().await;
     let http = kurz.http();
     http.get("/api/v1/workspaces/team").await.expect(404);
     let link = links::make(&http, "team", &json!({ "original_url": "https://example.com/" })).await;
@@ -79,7 +77,7 @@ async fn a_workspace_springs_into_being_with_its_first_link(kind: Kind) {
 }
 
 async fn pages_of_workspaces_show_each_once(kind: Kind) {
-    let kurz = Staged::start(kind).await;
+    let kurz = TestServer::builder().database(kind).start().await;
     let http = kurz.http();
     let mut expected = vec!["main".to_owned()];
     for id in ["a", "Z", "_x", "-y", "m", "maina", "9", "team-1", "team_1"] {
@@ -106,7 +104,7 @@ async fn pages_of_workspaces_show_each_once(kind: Kind) {
 }
 
 async fn what_no_workspace_can_be_is_refused(kind: Kind) {
-    let kurz = Staged::start(kind).await;
+    let kurz = TestServer::builder().database(kind).start().await;
     let http = kurz.http();
     for id in ["", "a b", "a/b", "a.b", "ä", &"x".repeat(65)] {
         let answer = http.post("/api/v1/workspaces", &json!({ "id": id })).await;

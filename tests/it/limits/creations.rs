@@ -1,20 +1,22 @@
 //! Making links, and calls with an account or a key: so many in a time.
 
+use kurz_test_support::accounts::register;
+use kurz_test_support::pages::post_form;
 use serde_json::json;
 
-use super::{Limited, expect_too_often, shorten};
-use crate::web::post_form;
+use super::{browser, expect_too_often, limited, pass, shorten};
 
+// threats: B10
 #[tokio::test]
-async fn b10_links_without_an_account_are_so_many_a_minute_by_whatever_door() {
-    let kurz = Limited::start().await;
+async fn links_without_an_account_are_so_many_a_minute_by_whatever_door() {
+    let kurz = limited().start().await;
     let anybody = kurz.at("192.0.2.1");
     for at in 0..4 {
         shorten(&anybody, &format!("https://example.com/{at}")).await.expect(201);
         let body = json!({ "originalUrl": format!("https://example.com/{at}") });
         anybody.post("/api/urls/public", &body).await.expect(201);
     }
-    let browser = kurz.browser("192.0.2.1", "de");
+    let browser = browser(&kurz, "192.0.2.1", "de");
     let form = [("url", "https://example.com/form")];
     post_form(&browser, "/", &form).await.expect(200);
     // What is refused makes no link and does not count.
@@ -30,37 +32,38 @@ async fn b10_links_without_an_account_are_so_many_a_minute_by_whatever_door() {
     assert!(page.text().contains("in 6 Sekunden"), "{}", page.text());
     // Elsewhere, and with an account, it goes on.
     shorten(&kurz.at("192.0.2.2"), "https://example.com/").await.expect(201);
-    let ada = kurz.register("ada", "192.0.2.1").await;
+    let ada = register(&kurz.at("192.0.2.1"), "ada").await;
     for at in 0..20 {
         shorten(&ada, &format!("https://example.com/ada/{at}")).await.expect(201);
     }
-    kurz.pass(5);
+    pass(&kurz, 5);
     expect_too_often(shorten(&anybody, "https://example.com/").await, 1);
-    kurz.pass(1);
+    pass(&kurz, 1);
     shorten(&anybody, "https://example.com/").await.expect(201);
-    kurz.0.stop().await;
+    kurz.stop().await;
 }
 
+// threats: B10
 #[tokio::test]
-async fn b10_a_day_has_a_limit_of_its_own() {
-    let kurz = Limited::with(&[("KURZ_LIMIT_ANONYMOUS_LINKS", "0")]).await;
+async fn a_day_has_a_limit_of_its_own() {
+    let kurz = limited().setting("KURZ_LIMIT_ANONYMOUS_LINKS", "0").start().await;
     let anybody = kurz.at("2001:db8::1");
     for at in 0..100 {
         shorten(&anybody, &format!("https://example.com/{at}")).await.expect(201);
     }
     expect_too_often(shorten(&kurz.at("2001:db8::2"), "https://example.com/").await, 864);
     shorten(&kurz.at("2001:db8:0:1::1"), "https://example.com/").await.expect(201);
-    kurz.pass(864);
+    pass(&kurz, 864);
     shorten(&anybody, "https://example.com/").await.expect(201);
     expect_too_often(shorten(&anybody, "https://example.com/").await, 864);
-    kurz.0.stop().await;
+    kurz.stop().await;
 }
 
 #[tokio::test]
 async fn calls_are_limited_by_key_and_by_account() {
     let settings = [("KURZ_LIMIT_CALLS_PER_KEY", "5"), ("KURZ_LIMIT_CALLS_PER_ACCOUNT", "12")];
-    let kurz = Limited::with(&settings).await;
-    let ada = kurz.register("ada", "192.0.2.1").await;
+    let kurz = limited().settings(&settings).start().await;
+    let ada = register(&kurz.at("192.0.2.1"), "ada").await;
     let mut keys = Vec::new();
     for name in ["one", "two"] {
         let body = json!({ "name": name, "scopes": ["read"] });
@@ -75,17 +78,17 @@ async fn calls_are_limited_by_key_and_by_account() {
     }
     // Two to make the keys, five with each: the account has none left either.
     expect_too_often(ada.get("/api/v1/me").await, 5);
-    let bob = kurz.register("bob", "192.0.2.2").await;
+    let bob = register(&kurz.at("192.0.2.2"), "bob").await;
     bob.get("/api/v1/me").await.expect(200);
-    kurz.pass(5);
+    pass(&kurz, 5);
     ada.get("/api/v1/me").await.expect(200);
-    kurz.0.stop().await;
+    kurz.stop().await;
 }
 
 #[tokio::test]
 async fn links_of_an_account_are_limited_and_a_batch_counts_each() {
-    let kurz = Limited::with(&[("KURZ_LIMIT_LINKS", "60")]).await;
-    let ada = kurz.register("ada", "192.0.2.1").await;
+    let kurz = limited().setting("KURZ_LIMIT_LINKS", "60").start().await;
+    let ada = register(&kurz.at("192.0.2.1"), "ada").await;
     ada.post("/api/v1/workspaces", &json!({ "id": "team" })).await.expect(201);
     let url = |at: usize| format!("https://example.com/{at}");
     let batch = |from: usize, to: usize| {
@@ -102,7 +105,7 @@ async fn links_of_an_account_are_limited_and_a_batch_counts_each() {
     ada.post(bulk, &batch(50, 120)).await.expect(200);
     expect_too_often(ada.post(bulk, &batch(120, 121)).await, 61);
     expect_too_often(shorten(&ada, "https://example.com/").await, 61);
-    kurz.pass(61);
+    pass(&kurz, 61);
     shorten(&ada, "https://example.com/").await.expect(201);
-    kurz.0.stop().await;
+    kurz.stop().await;
 }

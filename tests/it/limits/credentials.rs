@@ -2,10 +2,11 @@
 //! same.
 
 use http::HeaderName;
+use kurz_test_support::accounts::register;
+use kurz_test_support::http::Http;
 use serde_json::json;
 
-use super::{Limited, expect_too_often};
-use crate::harness::http::Http;
+use super::{browser, expect_too_often, limited, pass};
 
 /// Sixty a minute.
 const BAD: usize = 60;
@@ -22,10 +23,11 @@ async fn good_key(ada: &Http) -> String {
     made["key"].as_str().unwrap().to_owned()
 }
 
+// threats: C10
 #[tokio::test]
-async fn c10_keys_that_are_nobodys_are_limited_by_address_and_good_ones_are_let_in() {
-    let kurz = Limited::start().await;
-    let ada = kurz.register("ada", "192.0.2.1").await;
+async fn keys_that_are_nobodys_are_limited_by_address_and_good_ones_are_let_in() {
+    let kurz = limited().start().await;
+    let ada = register(&kurz.at("192.0.2.1"), "ada").await;
     let (used, unused) = (good_key(&ada).await, good_key(&ada).await);
     let here = kurz.at("192.0.2.66");
     here.bearer(&used).get("/api/v1/me").await.expect(200);
@@ -51,16 +53,17 @@ async fn c10_keys_that_are_nobodys_are_limited_by_address_and_good_ones_are_let_
     let near = kurz.at("2001:db8:0:7:ffff::1");
     near.bearer(&bad_key(0)).get("/api/v1/me").await.expect(429);
     // `Retry-After` is right.
-    kurz.pass(1);
+    pass(&kurz, 1);
     here.bearer(&bad_key(0)).get("/api/v1/me").await.expect(401);
     expect_too_often(here.bearer(&bad_key(0)).get("/api/v1/me").await, 1);
-    kurz.0.stop().await;
+    kurz.stop().await;
 }
 
+// threats: C10
 #[tokio::test]
-async fn c10_a_flood_of_bad_keys_keeps_no_good_one_behind_the_same_address_out() {
-    let kurz = Limited::start().await;
-    let ada = kurz.register("ada", "192.0.2.1").await;
+async fn a_flood_of_bad_keys_keeps_no_good_one_behind_the_same_address_out() {
+    let kurz = limited().start().await;
+    let ada = register(&kurz.at("192.0.2.1"), "ada").await;
     let unused = good_key(&ada).await;
     let mut flood = tokio::task::JoinSet::new();
     for task in 0..32 {
@@ -79,13 +82,14 @@ async fn c10_a_flood_of_bad_keys_keeps_no_good_one_behind_the_same_address_out()
     kurz.at("192.0.2.66").bearer(&unused).get("/api/v1/me").await.expect(200);
     let looked = flood.join_all().await.into_iter().sum::<usize>();
     assert_eq!(looked, BAD, "of 640 bad keys so many are told 401, and the others 429");
-    kurz.0.stop().await;
+    kurz.stop().await;
 }
 
+// threats: C10
 #[tokio::test]
-async fn c10_a_browser_whose_session_is_nobodys_is_not_signed_in_however_many_there_were() {
-    let kurz = Limited::start().await;
-    let browser = kurz.browser("192.0.2.66", "en");
+async fn a_browser_whose_session_is_nobodys_is_not_signed_in_however_many_there_were() {
+    let kurz = limited().start().await;
+    let browser = browser(&kurz, "192.0.2.66", "en");
     for number in 0..BAD + 5 {
         let cookie = format!("__Host-kurz={number:021}A");
         let visitor = browser.with(HeaderName::from_static("cookie"), &cookie);
@@ -93,5 +97,5 @@ async fn c10_a_browser_whose_session_is_nobodys_is_not_signed_in_however_many_th
     }
     // They counted: here, for keys.
     kurz.at("192.0.2.66").bearer(&bad_key(0)).get("/api/v1/me").await.expect(429);
-    kurz.0.stop().await;
+    kurz.stop().await;
 }

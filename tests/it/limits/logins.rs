@@ -2,19 +2,21 @@
 //! and nobody is locked out.
 
 use futures_util::future::join_all;
+use kurz_test_support::accounts::register;
+use kurz_test_support::accounts::{PASSWORD, email};
+use kurz_test_support::pages::post_form;
 use serde_json::json;
 
-use super::{Limited, expect_too_often, log_in, shorten};
-use crate::people::{PASSWORD, email};
-use crate::web::post_form;
+use super::{browser, expect_too_often, limited, log_in, pass, shorten};
 
 /// Wrong without being compared.
 const SHORT: &str = "wrong";
 
+// threats: C9, C10
 #[tokio::test]
-async fn c9_c10_an_unknown_user_and_a_wrong_password_are_answered_and_limited_alike() {
-    let kurz = Limited::start().await;
-    kurz.register("ada", "192.0.2.1").await;
+async fn an_unknown_user_and_a_wrong_password_are_answered_and_limited_alike() {
+    let kurz = limited().start().await;
+    register(&kurz.at("192.0.2.1"), "ada").await;
     let attacker = kurz.at("192.0.2.66");
     let mut answers = Vec::new();
     for name in ["ada", "nobody"] {
@@ -27,13 +29,14 @@ async fn c9_c10_an_unknown_user_and_a_wrong_password_are_answered_and_limited_al
         answers.push((wrong.body, limited.to_string()));
     }
     assert_eq!(answers[0], answers[1], "nothing tells the two apart");
-    kurz.0.stop().await;
+    kurz.stop().await;
 }
 
+// threats: C10
 #[tokio::test]
-async fn c10_tries_wait_twice_as_long_each_time_and_the_owner_is_not_locked_out() {
-    let kurz = Limited::start().await;
-    kurz.register("ada", "192.0.2.1").await;
+async fn tries_wait_twice_as_long_each_time_and_the_owner_is_not_locked_out() {
+    let kurz = limited().start().await;
+    register(&kurz.at("192.0.2.1"), "ada").await;
     let attacker = kurz.at("192.0.2.66");
     for _ in 0..5 {
         log_in(&attacker, "ada", SHORT).await.expect(401);
@@ -45,28 +48,29 @@ async fn c10_tries_wait_twice_as_long_each_time_and_the_owner_is_not_locked_out(
             let body = json!({ "email": email("ada"), "password": SHORT });
             expect_too_often(attacker.post("/auth/login", &body).await, wait);
         }
-        kurz.pass(u64::from(wait) - 1);
+        pass(&kurz, u64::from(wait) - 1);
         expect_too_often(log_in(&attacker, "ada", SHORT).await, 1);
-        kurz.pass(1);
+        pass(&kurz, 1);
         log_in(&attacker, "ada", SHORT).await.expect(401);
     }
     expect_too_often(log_in(&attacker, "ada", PASSWORD).await, 900);
     // From elsewhere she signs in all the while, and in the end from there as well.
     log_in(&kurz.at("192.0.2.1"), "ada", PASSWORD).await.expect(200);
-    kurz.pass(900);
+    pass(&kurz, 900);
     log_in(&attacker, "ada", PASSWORD).await.expect(200);
     // That begins anew.
     for _ in 0..5 {
         log_in(&attacker, "ada", SHORT).await.expect(401);
     }
     expect_too_often(log_in(&attacker, "ada", SHORT).await, 60);
-    kurz.0.stop().await;
+    kurz.stop().await;
 }
 
+// threats: C10
 #[tokio::test]
-async fn c10_an_address_has_twenty_failures_a_minute_whatever_the_account() {
-    let kurz = Limited::start().await;
-    kurz.register("ada", "192.0.2.1").await;
+async fn an_address_has_twenty_failures_a_minute_whatever_the_account() {
+    let kurz = limited().start().await;
+    register(&kurz.at("192.0.2.1"), "ada").await;
     let office = kurz.at("192.0.2.66");
     // Whoever signs in is not counted.
     for _ in 0..3 {
@@ -78,26 +82,28 @@ async fn c10_an_address_has_twenty_failures_a_minute_whatever_the_account() {
     expect_too_often(log_in(&office, "user99", SHORT).await, 3);
     expect_too_often(log_in(&office, "ada", PASSWORD).await, 3);
     log_in(&kurz.at("192.0.2.67"), "user99", SHORT).await.expect(401);
-    kurz.pass(3);
+    pass(&kurz, 3);
     log_in(&office, "user99", SHORT).await.expect(401);
     expect_too_often(log_in(&office, "user98", SHORT).await, 3);
-    kurz.0.stop().await;
+    kurz.stop().await;
 }
 
+// threats: C10
 #[tokio::test]
-async fn c10_many_tries_at_the_same_time_are_no_more_tries() {
-    let kurz = Limited::start().await;
+async fn many_tries_at_the_same_time_are_no_more_tries() {
+    let kurz = limited().start().await;
     let attacker = kurz.at("192.0.2.66");
     let tries = join_all((0..64).map(|_| log_in(&attacker, "ada", SHORT))).await;
     assert_eq!(tries.iter().filter(|answer| answer.status == 401).count(), 5);
     assert!(tries.iter().all(|answer| answer.status == 401 || answer.status == 429));
-    kurz.0.stop().await;
+    kurz.stop().await;
 }
 
+// threats: C10
 #[tokio::test]
-async fn c10_a_stolen_token_does_not_help_to_guess_the_password() {
-    let kurz = Limited::start().await;
-    let thief = kurz.register("ada", "192.0.2.66").await;
+async fn a_stolen_token_does_not_help_to_guess_the_password() {
+    let kurz = limited().start().await;
+    let thief = register(&kurz.at("192.0.2.66"), "ada").await;
     let body = json!({ "current_password": SHORT, "new_password": "another-password" });
     for _ in 0..5 {
         // What cannot be a password is not compared, and not counted.
@@ -109,15 +115,16 @@ async fn c10_a_stolen_token_does_not_help_to_guess_the_password() {
     }
     expect_too_often(thief.patch("/api/v1/me/password", &body).await, 60);
     expect_too_often(log_in(&thief, "ada", PASSWORD).await, 60);
-    kurz.0.stop().await;
+    kurz.stop().await;
 }
 
+// threats: C10
 #[tokio::test]
-async fn c10_the_login_page_says_in_three_languages_when_to_try_again() {
-    let kurz = Limited::start().await;
+async fn the_login_page_says_in_three_languages_when_to_try_again() {
+    let kurz = limited().start().await;
     let words = [("en", "in 60 seconds"), ("de", "in 60 Sekunden"), ("es", "en 60 segundos")];
     for (language, text) in words {
-        let browser = kurz.browser("192.0.2.66", language);
+        let browser = browser(&kurz, "192.0.2.66", language);
         let fields = [("email", "ada@example.com"), ("password", SHORT)];
         for _ in 0..5 {
             post_form(&browser, "/login", &fields).await;
@@ -126,13 +133,13 @@ async fn c10_the_login_page_says_in_three_languages_when_to_try_again() {
         assert_eq!(page.header("retry-after"), Some("60"));
         assert!(page.text().contains(text), "{}", page.text());
     }
-    kurz.0.stop().await;
+    kurz.stop().await;
 }
 
 #[tokio::test]
 async fn accounts_are_made_so_many_an_hour() {
-    let kurz = Limited::with(&[("KURZ_LIMIT_SIGNUPS", "2")]).await;
-    kurz.register("ada", "192.0.2.1").await;
+    let kurz = limited().setting("KURZ_LIMIT_SIGNUPS", "2").start().await;
+    register(&kurz.at("192.0.2.1"), "ada").await;
     // What cannot be an account does not count; that an address is taken is an answer, and does.
     let client = kurz.at("192.0.2.1");
     let bad = json!({ "email": "ada", "password": PASSWORD });
@@ -141,17 +148,18 @@ async fn accounts_are_made_so_many_an_hour() {
     client.post("/api/v1/auth/register", &body).await.expect(409);
     let body = json!({ "name": "Bob", "email": email("bob"), "password": PASSWORD });
     expect_too_often(client.post("/auth/register", &body).await, 1800);
-    kurz.register("bob", "192.0.2.2").await;
-    kurz.pass(1800);
-    kurz.register("eve", "192.0.2.1").await;
-    kurz.0.stop().await;
+    register(&kurz.at("192.0.2.2"), "bob").await;
+    pass(&kurz, 1800);
+    register(&kurz.at("192.0.2.1"), "eve").await;
+    kurz.stop().await;
 }
 
+// threats: C11
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn c11_a_flood_of_logins_is_refused_at_once_and_redirects_go_on() {
+async fn a_flood_of_logins_is_refused_at_once_and_redirects_go_on() {
     let settings = [("KURZ_PASSWORD_QUEUE", "2"), ("KURZ_PASSWORD_THREADS", "1")];
-    let kurz = Limited::with(&settings).await;
-    let ada = kurz.register("ada", "192.0.2.1").await;
+    let kurz = limited().settings(&settings).start().await;
+    let ada = register(&kurz.at("192.0.2.1"), "ada").await;
     let link = shorten(&ada, "https://example.com/").await.expect(201).json();
     let path = format!("/{}", link["short_code"].as_str().unwrap());
     // From as many addresses as there are tries, so that no rate is in their way.
@@ -176,5 +184,5 @@ async fn c11_a_flood_of_logins_is_refused_at_once_and_redirects_go_on() {
     for _ in 0..2 {
         log_in(&kurz.at("198.51.100.39"), "ada", PASSWORD).await.expect(200);
     }
-    kurz.0.stop().await;
+    kurz.stop().await;
 }

@@ -1,18 +1,20 @@
 //! Short addresses that lead nowhere: so many a minute for each address, and links are served all the
 //! same.
 
+use kurz_test_support::accounts::register;
 use reqwest::Method;
 use serde_json::json;
 
-use super::{Limited, expect_too_often, shorten};
+use super::{browser, expect_too_often, limited, pass, shorten};
 
 /// Thirty a minute.
 const MISSES: usize = 30;
 
+// threats: B5
 #[tokio::test]
-async fn b5_misses_are_limited_and_hits_are_not() {
-    let kurz = Limited::start().await;
-    let ada = kurz.register("ada", "192.0.2.1").await;
+async fn misses_are_limited_and_hits_are_not() {
+    let kurz = limited().start().await;
+    let ada = register(&kurz.at("192.0.2.1"), "ada").await;
     let body = json!({ "original_url": "https://example.com/", "custom_code": "promo" });
     ada.post("/api/v1/links", &body).await.expect(201);
     let scanner = kurz.at("192.0.2.66");
@@ -50,18 +52,19 @@ async fn b5_misses_are_limited_and_hits_are_not() {
     kurz.at("2001:db8:0:7:ffff::1").get("/none").await.expect(429);
     kurz.at("2001:db8:0:8::1").get("/none").await.expect(404);
     // `Retry-After` is right: a second before it is too early.
-    kurz.pass(1);
+    pass(&kurz, 1);
     expect_too_often(scanner.get("/none").await, 1);
-    kurz.pass(1);
+    pass(&kurz, 1);
     scanner.get("/none").await.expect(404);
     expect_too_often(scanner.get("/none").await, 2);
-    kurz.0.stop().await;
+    kurz.stop().await;
 }
 
+// threats: B5
 #[tokio::test]
-async fn b5_scanning_by_the_api_is_no_way_around() {
-    let kurz = Limited::start().await;
-    let eve = kurz.register("eve", "192.0.2.66").await;
+async fn scanning_by_the_api_is_no_way_around() {
+    let kurz = limited().start().await;
+    let eve = register(&kurz.at("192.0.2.66"), "eve").await;
     for miss in 0..MISSES {
         eve.get(&format!("/api/v1/workspaces/main/links/none{miss}")).await.expect(404);
     }
@@ -71,12 +74,13 @@ async fn b5_scanning_by_the_api_is_no_way_around() {
     let own = shorten(&eve, "https://example.com/").await.expect(201).json();
     let path = format!("/api/v1/workspaces/main/links/{}", own["short_code"].as_str().unwrap());
     eve.get(&path).await.expect(200);
-    kurz.0.stop().await;
+    kurz.stop().await;
 }
 
+// threats: B5
 #[tokio::test]
-async fn b5_a_scanner_with_many_addresses_gets_so_many_answers_for_each_and_no_more() {
-    let kurz = Limited::start().await;
+async fn a_scanner_with_many_addresses_gets_so_many_answers_for_each_and_no_more() {
+    let kurz = limited().start().await;
     let mut scans = tokio::task::JoinSet::new();
     for address in 0..50 {
         let http = kurz.at(&format!("198.51.100.{address}"));
@@ -91,15 +95,15 @@ async fn b5_a_scanner_with_many_addresses_gets_so_many_answers_for_each_and_no_m
         });
     }
     assert!(scans.join_all().await.iter().all(|answered| *answered == MISSES));
-    kurz.0.stop().await;
+    kurz.stop().await;
 }
 
 #[tokio::test]
 async fn a_person_reads_in_their_language_that_it_was_too_often() {
-    let kurz = Limited::start().await;
+    let kurz = limited().start().await;
     let words = [("en", "Too many wrong"), ("de", "Zu viele falsche"), ("es", "Demasiadas")];
     for (language, title) in words {
-        let browser = kurz.browser("192.0.2.66", language);
+        let browser = browser(&kurz, "192.0.2.66", language);
         for _ in 0..MISSES {
             browser.get("/none").await;
         }
@@ -113,5 +117,5 @@ async fn a_person_reads_in_their_language_that_it_was_too_often() {
             assert!(path != "/none" || text.contains(title), "{text}");
         }
     }
-    kurz.0.stop().await;
+    kurz.stop().await;
 }

@@ -1,7 +1,6 @@
 //! Who asks from where, and how often they may: a running kurz, seen from several addresses.
 
-mod clients;
-mod connections;
+mod client_address;
 mod creations;
 mod credentials;
 mod logins;
@@ -11,51 +10,27 @@ mod off;
 use std::time::Duration;
 
 use http::HeaderName;
+use kurz_test_support::accounts::email;
+use kurz_test_support::http::{Answer, Http};
+use kurz_test_support::{Builder, TestServer};
 use serde_json::{Value, json};
 
-use crate::harness::http::{Answer, Http};
-use crate::harness::instance::{Kind, Staged};
-use crate::people::{PASSWORD, email};
+/// A server with accounts and its default limits, behind a proxy that says where visitors come from.
+fn limited() -> Builder {
+    TestServer::builder().accounts().limits().setting("KURZ_TRUSTED_PROXIES", "127.0.0.1")
+}
 
-/// A kurz with accounts and its default limits, behind a proxy that says where visitors come from.
-/// Its clock stands still until it is moved.
-struct Limited(Staged);
+/// A browser at an address, on one of the server's own pages.
+fn browser(server: &TestServer, address: &str, language: &str) -> Http {
+    server
+        .at(address)
+        .with(HeaderName::from_static("accept"), "text/html")
+        .with(HeaderName::from_static("accept-language"), language)
+        .with(HeaderName::from_static("sec-fetch-site"), "same-origin")
+}
 
-impl Limited {
-    async fn start() -> Self {
-        Self::with(&[]).await
-    }
-
-    async fn with(settings: &[(&str, &str)]) -> Self {
-        let fixed =
-            [("KURZ_LIMITS", "on"), ("KURZ_OPEN", "off"), ("KURZ_TRUSTED_PROXIES", "127.0.0.1")];
-        let all: Vec<_> = fixed.into_iter().chain(settings.iter().copied()).collect();
-        Self(Staged::start_with(Kind::Sqlite, &all).await)
-    }
-
-    /// A client at an address.
-    fn at(&self, address: &str) -> Http {
-        self.0.http().with(HeaderName::from_static("x-forwarded-for"), address)
-    }
-
-    /// A browser at an address, on one of the server's own pages.
-    fn browser(&self, address: &str, language: &str) -> Http {
-        self.at(address)
-            .with(HeaderName::from_static("accept"), "text/html")
-            .with(HeaderName::from_static("accept-language"), language)
-            .with(HeaderName::from_static("sec-fetch-site"), "same-origin")
-    }
-
-    fn pass(&self, seconds: u64) {
-        self.0.clock.advance(Duration::from_secs(seconds));
-    }
-
-    /// Register somebody; a client with their token, at their address.
-    async fn register(&self, name: &str, address: &str) -> Http {
-        let body = json!({ "email": email(name), "password": PASSWORD, "name": name });
-        let answer = self.at(address).post("/api/v1/auth/register", &body).await.expect(201);
-        self.at(address).bearer(answer.json()["token"].as_str().unwrap())
-    }
+fn pass(server: &TestServer, seconds: u64) {
+    server.advance(Duration::from_secs(seconds));
 }
 
 /// Try to sign in. What is too short for a password is wrong without being compared, which takes no

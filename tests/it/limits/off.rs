@@ -2,18 +2,18 @@
 
 use serde_json::json;
 
-use super::{Limited, log_in, shorten};
+use super::{limited, log_in, shorten};
 
 #[tokio::test]
 async fn limits_off_means_all_of_them() {
-    let kurz = Limited::with(&[("KURZ_LIMITS", "off")]).await;
+    let kurz = limited().setting("KURZ_LIMITS", "off").start().await;
     let anybody = kurz.at("192.0.2.1");
     for at in 0..120 {
         anybody.get(&format!("/none{at}")).await.expect(404);
         log_in(&anybody, "ada", "wrong").await.expect(401);
         shorten(&anybody, &format!("https://example.com/{at}")).await.expect(201);
     }
-    kurz.0.stop().await;
+    kurz.stop().await;
 }
 
 #[tokio::test]
@@ -25,7 +25,7 @@ async fn each_limit_can_be_off_by_itself() {
     ];
     for (names, expected) in cases {
         let settings: Vec<_> = names.iter().map(|name| (*name, "0")).collect();
-        let kurz = Limited::with(&settings).await;
+        let kurz = limited().settings(&settings).start().await;
         let anybody = kurz.at("192.0.2.1");
         let mut last = [0; 3];
         for at in 0..40 {
@@ -36,13 +36,13 @@ async fn each_limit_can_be_off_by_itself() {
             ];
         }
         assert_eq!(last, expected, "{names:?}");
-        kurz.0.stop().await;
+        kurz.stop().await;
     }
 }
 
 #[tokio::test]
 async fn on_an_open_server_everybody_makes_links_and_still_nobody_scans() {
-    let kurz = Limited::with(&[("KURZ_OPEN", "on")]).await;
+    let kurz = limited().setting("KURZ_OPEN", "on").start().await;
     let anybody = kurz.at("192.0.2.1");
     for at in 0..40 {
         shorten(&anybody, &format!("https://example.com/{at}")).await.expect(201);
@@ -54,5 +54,5 @@ async fn on_an_open_server_everybody_makes_links_and_still_nobody_scans() {
         anybody.get("/none").await.expect(404);
     }
     anybody.get("/none").await.expect(429);
-    kurz.0.stop().await;
+    kurz.stop().await;
 }

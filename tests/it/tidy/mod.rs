@@ -9,10 +9,11 @@ use std::path::{Path, PathBuf};
 
 use source::Source;
 
-mod evidence;
 mod imports;
+mod names;
 mod shape;
 mod source;
+mod threats;
 mod words;
 
 /// A rule that a file breaks, and where.
@@ -58,15 +59,21 @@ fn files(folder: &Path) -> Vec<PathBuf> {
 
 /// Every Rust file of the program and its tests.
 fn sources() -> Vec<Source> {
-    let paths = ["src", "tests"].map(|folder| files(&top().join(folder))).concat();
+    let sources = sources_in(&["src", "crates", "tests"]);
+    assert!(sources.iter().any(|one| one.path == "src/lib.rs"), "the walk finds the sources");
+    sources
+}
+
+/// Every Rust file under these folders.
+fn sources_in(folders: &[&str]) -> Vec<Source> {
+    let paths: Vec<PathBuf> =
+        folders.iter().flat_map(|folder| files(&top().join(folder))).collect();
     let rust = paths.iter().filter(|path| path.extension().is_some_and(|end| end == "rs"));
     let sources = rust.map(|path| {
         let name = path.strip_prefix(top()).unwrap().to_str().unwrap();
         Source::new(name, &fs::read_to_string(path).unwrap())
     });
-    let sources = sources.collect::<Vec<_>>();
-    assert!(sources.iter().any(|one| one.path == "src/lib.rs"), "the walk finds the sources");
-    sources
+    sources.collect()
 }
 
 #[track_caller]
@@ -97,6 +104,26 @@ fn files_are_short_introduced_and_finished() {
 #[test]
 fn every_shape_of_the_api_has_a_name_of_its_own() {
     assert_tidy(&shape::check_schemas(&sources()));
+}
+
+#[test]
+fn a_type_name_belongs_to_one_module() {
+    assert_tidy(&names::check_types(&sources()));
+}
+
+#[test]
+fn a_file_name_is_there_once_outside_the_folders_with_one_file_per_feature() {
+    assert_tidy(&names::check_files(&sources()));
+}
+
+#[test]
+fn no_file_is_included_by_path() {
+    assert_tidy(&names::check_paths(&sources_in(&[
+        "tests",
+        "fuzz/src",
+        "fuzz/fuzz_targets",
+        "benches",
+    ])));
 }
 
 #[test]

@@ -57,6 +57,16 @@ impl Source {
         found
     }
 
+    /// Every type and trait that the shipped code of `src` names for its module: none inside functions,
+    /// implementations and macros.
+    pub(super) fn types(&self) -> Vec<At<String>> {
+        let mut found = Vec::new();
+        if !self.is_test() && self.module().is_some() {
+            types_in(&shipped(&self.tokens), &mut found);
+        }
+        found
+    }
+
     /// Every macro called and every attribute, tests included: `todo!`, `#ignore`.
     pub(super) fn macros_and_attributes(&self) -> Vec<At<String>> {
         let mut found = Vec::new();
@@ -181,6 +191,22 @@ fn strings_in(tokens: &[TokenTree], found: &mut Vec<At<String>>) {
                 strings_in(&shipped(&inside), found);
             }
             TokenTree::Ident(_) | TokenTree::Punct(_) => {}
+        }
+    }
+}
+
+fn types_in(tokens: &[TokenTree], found: &mut Vec<At<String>>) {
+    for three in tokens.windows(3) {
+        let [TokenTree::Ident(keyword), TokenTree::Ident(name), after] = three else { continue };
+        match keyword.to_string().as_str() {
+            "struct" | "enum" | "trait" | "type" => {
+                found.push(At { line: name.span().start().line, what: name.to_string() });
+            }
+            "mod" => {
+                let inside = children(after, Delimiter::Brace).unwrap_or_default();
+                types_in(&shipped(&inside), found);
+            }
+            _ => {}
         }
     }
 }

@@ -4,10 +4,10 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
+use kurz_test_support::http::Http;
+use kurz_test_support::pages::{cookie, post_form};
+use kurz_test_support::{TestServer, links};
 use serde_json::json;
-
-use super::stage::Stage;
-use crate::harness::http::Http;
 
 /// Headers that say what a browser may do with an answer.
 const SHOWN: [&str; 9] = [
@@ -72,15 +72,16 @@ async fn headers_of(http: &Http, path: &str) -> (u16, String) {
 #[tokio::test]
 async fn every_route_says_what_a_browser_may_do_with_it() {
     let settings = [("KURZ_PUBLIC_URL", "https://kurz.example")];
-    let stage = Stage::with(crate::harness::instance::Kind::Sqlite, &settings).await;
-    stage.administrator("root").await;
-    let token = stage.log_in("root").await;
+    let server = TestServer::builder().accounts().from_now().settings(&settings).start().await;
+    server.administrator("root").await;
+    let token = server.log_in("root").await;
     token.post("/api/v1/workspaces", &json!({ "id": "acme" })).await.expect(201);
     let link = json!({ "original_url": "https://example.com", "custom_code": "promo" });
-    stage.link(&token, "main", &link).await;
-    let fields = [("email", "root@example.com"), ("password", crate::people::PASSWORD)];
-    let answer = super::stage::post(&stage.visitor(), "/login", &fields).await.expect(303);
-    let root = stage.visitor().with(reqwest::header::COOKIE, &super::stage::cookie(&answer));
+    links::make(&token, "main", &link).await;
+    let fields =
+        [("email", "root@example.com"), ("password", kurz_test_support::accounts::PASSWORD)];
+    let answer = post_form(&server.visitor(), "/login", &fields).await.expect(303);
+    let root = server.visitor().with(reqwest::header::COOKIE, &cookie(&answer));
 
     // Routes that answer alike stand together.
     let mut kinds: BTreeMap<String, Vec<String>> = BTreeMap::new();
@@ -91,8 +92,8 @@ async fn every_route_says_what_a_browser_may_do_with_it() {
     for path in ROUTES {
         note(&root, path, "").await;
     }
-    note(&stage.http(), "/app/w/main", " (a stranger)").await;
-    note(&stage.http(), "/no-such-code", " (no browser)").await;
+    note(&server.http(), "/app/w/main", " (a stranger)").await;
+    note(&server.http(), "/no-such-code", " (no browser)").await;
     let style = root.get("/").await.text();
     let style = style.split("stylesheet\" href=\"").nth(1).unwrap().split('"').next().unwrap();
     let (status, headers) = headers_of(&root, style).await;
@@ -112,5 +113,5 @@ async fn every_route_says_what_a_browser_may_do_with_it() {
     }
     let written = std::fs::read_to_string(path).unwrap_or_default();
     assert_eq!(written, text, "if this is meant, run UPDATE_DOCS=1 ./scripts/test headers");
-    stage.stop().await;
+    server.stop().await;
 }

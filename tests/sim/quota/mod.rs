@@ -11,7 +11,7 @@ use kurz::quota::Reservation;
 use kurz::quota::grant::{GrantCounter, GrantReply, GrantRequest};
 use kurz::quota::reservation::Take;
 
-use crate::dice::{Dice, Story};
+use crate::rng::{Rng, Story};
 
 mod talk;
 
@@ -66,7 +66,7 @@ struct Instance {
 }
 
 struct World<'a> {
-    dice: &'a mut Dice,
+    rng: &'a mut Rng,
     story: &'a mut Story,
     flaw: Flaw,
     at: i64,
@@ -90,11 +90,11 @@ struct World<'a> {
 }
 
 /// One world.
-pub(crate) fn run(dice: &mut Dice, story: &mut Story, flaw: Flaw) -> Result<(), String> {
+pub(crate) fn run(rng: &mut Rng, story: &mut Story, flaw: Flaw) -> Result<(), String> {
     let month = Month::from_number(24_315);
-    let to_end = if dice.one_in(2) { dice.between(0, 20_000) } else { 86_400_000 };
-    let limit = if dice.one_in(4) { dice.below(3) + 1 } else { dice.below(60) + 1 };
-    let redis_skew = dice.between(-300_000, 300_000);
+    let to_end = if rng.one_in(2) { rng.between(0, 20_000) } else { 86_400_000 };
+    let limit = if rng.one_in(4) { rng.below(3) + 1 } else { rng.below(60) + 1 };
+    let redis_skew = rng.between(-300_000, 300_000);
     let mut world = World {
         at: month.end().as_ms() - to_end - redis_skew,
         limit,
@@ -112,17 +112,17 @@ pub(crate) fn run(dice: &mut Dice, story: &mut Story, flaw: Flaw) -> Result<(), 
         served: BTreeMap::new(),
         bound: BTreeMap::new(),
         exact: true,
-        dice,
+        rng,
         story,
         flaw,
     };
-    for _ in 0..world.dice.between(1, 4) {
+    for _ in 0..world.rng.between(1, 4) {
         let fresh = world.start();
         world.instances.push(fresh);
     }
-    for _ in 0..world.dice.between(20, 120) {
-        let pause = if world.dice.one_in(30) { 5_000 } else { 60 };
-        let until = world.at + world.dice.between(1, pause);
+    for _ in 0..world.rng.between(20, 120) {
+        let pause = if world.rng.one_in(30) { 5_000 } else { 60 };
+        let until = world.at + world.rng.between(1, pause);
         world.pass(until)?;
         world.happen()?;
     }
@@ -137,7 +137,7 @@ impl World<'_> {
         Instance {
             name: format!("i{}", self.created),
             held: Reservation::new(LinkId(1), month, known),
-            skew: self.dice.between(-300_000, 300_000),
+            skew: self.rng.between(-300_000, 300_000),
             offset: 0,
             waiting: 0,
             call: None,
@@ -161,10 +161,10 @@ impl World<'_> {
     }
 
     fn happen(&mut self) -> Result<(), String> {
-        let one = self.dice.pick(self.instances.len());
-        match self.dice.below(60) {
+        let one = self.rng.pick(self.instances.len());
+        match self.rng.below(60) {
             0..48 => {
-                for _ in 0..self.dice.between(1, 6) {
+                for _ in 0..self.rng.between(1, 6) {
                     self.visit(one)?;
                 }
             }
@@ -173,8 +173,8 @@ impl World<'_> {
             51 => self.kill(one),
             52 => {
                 self.exact = false;
-                let by = if self.dice.one_in(2) { 300_000 } else { 86_400_000 };
-                self.instances[one].skew += self.dice.between(-by, by);
+                let by = if self.rng.one_in(2) { 300_000 } else { 86_400_000 };
+                self.instances[one].skew += self.rng.between(-by, by);
                 self.story.note(self.at, "jump", &[i64::try_from(one).unwrap()]);
             }
             53 => self.stop(one)?,
@@ -215,19 +215,19 @@ impl World<'_> {
     }
 
     fn post(&mut self, letter: Letter) {
-        let (lost, twice) = (self.dice.one_in(12), self.dice.one_in(12));
+        let (lost, twice) = (self.rng.one_in(12), self.rng.one_in(12));
         if lost && !self.sound {
             return;
         }
-        let slow = !self.sound && self.dice.one_in(10);
-        let delay = if slow { self.dice.between(5, 3_000) } else { self.dice.between(0, 4) };
+        let slow = !self.sound && self.rng.one_in(10);
+        let delay = if slow { self.rng.between(5, 3_000) } else { self.rng.between(0, 4) };
         if let (Letter::GrantRequest { from, to_life, request }, true) =
             (&letter, twice && !self.sound)
         {
             let (from, to_life) = (from.clone(), *to_life);
             let again = Letter::GrantRequest { from, to_life, request: *request };
             self.sent += 1;
-            let late = self.at + self.dice.between(0, 8_000);
+            let late = self.at + self.rng.between(0, 8_000);
             self.letters.insert((late, self.sent), again);
         }
         self.sent += 1;
@@ -341,7 +341,7 @@ impl World<'_> {
         self.counters.clear();
         self.alive.clear();
         // Started anew, or emptied while it runs.
-        self.redis_life += u64::from(self.dice.one_in(2));
+        self.redis_life += u64::from(self.rng.one_in(2));
         self.story.note(self.at, "lost", &[]);
     }
 

@@ -1,0 +1,298 @@
+//! The log of clicks that are safe but not yet in the tables, and how they get there.
+//!
+//! Invariants: a row of the log is added to the tables and removed in one transaction, so its clicks count
+//! once, whoever does it and however often it is tried. Each process numbers its writes, and a number is
+//! accepted once: a write that is sent again, because its answer was lost, changes nothing.
+
+use std::time::Duration;
+
+use crate::clock::Timestamp;
+use crate::link::{ClickTotals, Hour, LinkId};
+use crate::store::clicks::apply::{add, add_to_total};
+use crate::store::driver::{Outcome, Step, statements};
+use crate::store::locks::{database_now, ms};
+use crate::store::value::{SqlRow, SqlValue};
+use crate::store::{Error, Store};
+
+statements! {
+    REGISTER = concat!("insert into click_writers (writer, write_seq, written_at)
+        values ($1, $2, ", database_now!("$3"), ") on conflict (writer) do nothing");
+    ADVANCE = concat!("update click_writers set write_seq = cast($1 as bigint), written_at = ", database_now!("$2"), "
+        where writer = $3 and write_seq = cast($1 as bigint) - 1 returning write_seq");
+    WRITE_SEQ = "select write_seq from click_writers where writer = $1";
+    LOG = "insert into click_log (writer, seq, tallies) values ($1, $2, $3)";
+    UNLOG = "delete from click_log where writer = $1 and seq = $2 returning seq";
+    /// Rows of writers that have been silent for a while, a page at a time.
+    LEFT = concat!("select writer, seq, tallies from click_log
+        where (writer, seq) > ($1, $2) and writer not in (select writer from click_writers
+            where written_at > ", database_now!("$3"), " - $4)
+        order by writer, seq limit 20");
+    OWN = "select writer, seq, tallies from click_log where writer = $1 and seq > $2
+        order by seq limit 20";
+    FORGET = concat!("delete from click_writers where written_at <= ", database_now!("$1"), " - $2
+        and writer not in (select writer from click_log)");
+}
+
+/// What the log's rows begin with, so that another release can tell them apart.
+const FORMAT: u8 = 1;
+/// How long a writer is remembered that writes no more.
+const REMEMBERED: Duration = Duration::from_hours(30 * 24);
+
+/// The sequence number of a write, by which the store recognises one that is sent again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct WriteSeq {
+    /// A number that no other process has.
+    pub writer: i64,
+    /// Grows by one with each write.
+    pub number: i64,
+}
+
+/// A row of the log, and the tallies that it holds.
+#[derive(Clone, Copy, Debug)]
+pub struct LogRow<'a> {
+    /// Its number with its writer.
+    pub seq: i64,
+    /// What it holds.
+    pub tallies: &'a [ClickTotals],
+}
+
+impl Store {
+    /// Register a process that writes clicks.
+    pub async fn register_writer(&self, writer: i64, now: Timestamp) -> Result<(), Error> {
+        self.db.write(self.register(WriteSeq { writer, number: 0 }, now)).await.map(|_| ())
+    }
+
+    /// Add tallies to the tables at once.
+    pub async fn add_tallies(
+        &self,
+        seq: WriteSeq,
+        tallies: &[ClickTotals],
+        now: Timestamp,
+    ) -> Result<(), Error> {
+        self.write_once(seq, add(tallies).chain(add_to_total(tallies)), now).await
+    }
+
+    /// Make tallies safe. They count in the total from here on.
+    pub async fn log_tallies(
+        &self,
+        seq: WriteSeq,
+        row: LogRow<'_>,
+        now: Timestamp,
+    ) -> Result<(), Error> {
+        let log = [log(seq.writer, row)];
+        self.write_once(seq, log.into_iter().chain(add_to_total(row.tallies)), now).await
+    }
+
+    /// Replace rows by others that hold the same; `false` when some of them are not there.
+    pub async fn replace_logged(
+        &self,
+        writer: i64,
+        rows: &[i64],
+        by: impl Iterator<Item = LogRow<'_>>,
+    ) -> Result<bool, Error> {
+        let mut steps: Vec<Step> = rows.iter().map(|seq| unlog(writer, *seq).or_undo()).collect();
+        steps.extend(by.map(|row| log(writer, row)));
+        Ok(matches!(self.db.batch(steps).await?, Outcome::Done(_)))
+    }
+
+    /// Add what a row holds to the tables, and remove it; nothing, if it is not there.
+    pub async fn settle_logged(&self, writer: i64, row: LogRow<'_>) -> Result<(), Error> {
+        let remove = [unlog(writer, row.seq).or_undo()];
+        self.db.batch(remove.into_iter().chain(add(row.tallies)).collect()).await.map(|_| ())
+    }
+
+    /// Settle all rows of writers that have been silent for `idle`; how many rows
+    /// that could be read.
+    pub async fn settle_left(&self, idle: Duration, now: Timestamp) -> Result<usize, Error> {
+        let mut settled = 0;
+        let mut after = (i64::MIN, i64::MIN);
+        loop {
+            let params = vec![
+                SqlValue::Int(after.0),
+                SqlValue::Int(after.1),
+                self.db.clock_param(now),
+                SqlValue::Int(ms(idle)),
+            ];
+            let rows = self.db.list(LEFT, params).await?;
+            let Some((last, readable)) = self.settle_rows(&rows).await? else { break };
+            settled += readable;
+            after = last;
+        }
+        let forget = [self.db.clock_param(now), SqlValue::Int(ms(REMEMBERED))];
+        self.db.write(Step::new(FORGET, forget)).await?;
+        Ok(settled)
+    }
+
+    /// Settle all rows of one writer.
+    pub async fn settle_own(&self, writer: i64) -> Result<(), Error> {
+        let mut after = i64::MIN;
+        loop {
+            let rows = self.db.list(OWN, vec![SqlValue::Int(writer), SqlValue::Int(after)]).await?;
+            let Some(((_, last), _)) = self.settle_rows(&rows).await? else { return Ok(()) };
+            after = last;
+        }
+    }
+
+    /// Settle rows as they were read; writer and number of the last, and how many could be read.
+    async fn settle_rows(&self, rows: &[SqlRow]) -> Result<Option<((i64, i64), usize)>, Error> {
+        let (mut last, mut readable) = (None, 0);
+        for read in rows {
+            let (writer, seq) = (read.int(0)?, read.int(1)?);
+            last = Some((writer, seq));
+            if let Some(tallies) = decode(read.blob(2)?) {
+                self.settle_logged(writer, LogRow { seq, tallies: &tallies }).await?;
+                readable += 1;
+            } else {
+                // Left for a release that can read it.
+                tracing::error!(writer, seq, "the click log holds a row that cannot be read");
+            }
+        }
+        Ok(last.map(|last| (last, readable)))
+    }
+
+    /// Write, unless a write with this number was accepted before.
+    async fn write_once(
+        &self,
+        seq: WriteSeq,
+        steps: impl Iterator<Item = Step>,
+        now: Timestamp,
+    ) -> Result<(), Error> {
+        let WriteSeq { writer, number } = seq;
+        let params = [SqlValue::Int(number), self.db.clock_param(now), SqlValue::Int(writer)];
+        let advance = Step::new(ADVANCE, params).or_undo();
+        if let Outcome::Done(_) =
+            self.db.batch([advance].into_iter().chain(steps).collect()).await?
+        {
+            return Ok(());
+        }
+        match self.db.find(WRITE_SEQ, &[SqlValue::Int(writer)]).await? {
+            Some(row) if row.int(0)? >= number => Ok(()),
+            _ => {
+                // The writer was silent for so long that its row was removed.
+                let before = WriteSeq { number: number - 1, ..seq };
+                self.db.write(self.register(before, now)).await?;
+                Err(Error::Unavailable("the store had removed this writer after a long silence: it is registered again".to_owned()))
+            }
+        }
+    }
+
+    fn register(&self, seq: WriteSeq, now: Timestamp) -> Step {
+        let WriteSeq { writer, number } = seq;
+        let params = [SqlValue::Int(writer), SqlValue::Int(number), self.db.clock_param(now)];
+        Step::new(REGISTER, params)
+    }
+}
+
+fn log(writer: i64, row: LogRow<'_>) -> Step {
+    let tallies = SqlValue::Blob(encode(row.tallies).into());
+    Step::new(LOG, [SqlValue::Int(writer), SqlValue::Int(row.seq), tallies])
+}
+
+fn unlog(writer: i64, seq: i64) -> Step {
+    Step::new(UNLOG, [SqlValue::Int(writer), SqlValue::Int(seq)])
+}
+
+/// Sorted tallies as bytes: numbers as differences from the tally before, in as many groups of 7
+/// bits as they need.
+fn encode(tallies: &[ClickTotals]) -> Vec<u8> {
+    let mut out = Vec::with_capacity(1 + tallies.len() * 12);
+    out.push(FORMAT);
+    let (mut link, mut last_at) = (0, 0);
+    for tally in tallies {
+        put_signed(&mut out, tally.link.0.wrapping_sub(link));
+        put(&mut out, tally.hour.number().into());
+        put(&mut out, tally.others.into());
+        put(&mut out, tally.visits);
+        put(&mut out, tally.nanos);
+        put_signed(&mut out, tally.last_at.as_ms().wrapping_sub(last_at));
+        (link, last_at) = (tally.link.0, tally.last_at.as_ms());
+    }
+    out
+}
+
+fn decode(bytes: &[u8]) -> Option<Vec<ClickTotals>> {
+    let (&FORMAT, mut bytes) = bytes.split_first()? else { return None };
+    let (mut link, mut last_at) = (0_i64, 0_i64);
+    let mut tallies = Vec::new();
+    while !bytes.is_empty() {
+        link = link.wrapping_add(take_signed(&mut bytes)?);
+        let hour = Hour::from_number(u32::try_from(take(&mut bytes)?).ok()?);
+        let others = u32::try_from(take(&mut bytes)?).ok()?;
+        let visits = take(&mut bytes)?;
+        let nanos = take(&mut bytes)?;
+        last_at = last_at.wrapping_add(take_signed(&mut bytes)?);
+        let last_at = Timestamp::from_ms(last_at);
+        tallies.push(ClickTotals { link: LinkId(link), hour, others, visits, nanos, last_at });
+    }
+    Some(tallies)
+}
+
+fn put(out: &mut Vec<u8>, mut number: u64) {
+    while number > 0x7f {
+        out.push(number.to_le_bytes()[0] | 0x80);
+        number >>= 7;
+    }
+    out.push(number.to_le_bytes()[0]);
+}
+
+fn take(bytes: &mut &[u8]) -> Option<u64> {
+    let mut number = 0;
+    for shift in (0..64).step_by(7) {
+        let (&byte, rest) = bytes.split_first()?;
+        *bytes = rest;
+        number |= u64::from(byte & 0x7f) << shift;
+        if byte & 0x80 == 0 {
+            return Some(number);
+        }
+    }
+    None
+}
+
+/// Small numbers of either sign are short: 0, -1, 1, -2 become 0, 1, 2, 3.
+fn put_signed(out: &mut Vec<u8>, number: i64) {
+    put(out, ((number << 1) ^ (number >> 63)).cast_unsigned());
+}
+
+fn take_signed(bytes: &mut &[u8]) -> Option<i64> {
+    let number = take(bytes)?;
+    Some((number >> 1).cast_signed() ^ -(number & 1).cast_signed())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn what_was_encoded_is_decoded(
+            fields in prop::collection::vec(
+                (any::<i64>(), any::<u32>(), any::<u32>(), any::<u64>(), any::<u64>(), any::<i64>()),
+                0..20,
+            ),
+        ) {
+            let tally = |(link, hour, others, visits, nanos, last)| ClickTotals {
+                link: LinkId(link),
+                hour: Hour::from_number(hour),
+                others,
+                visits,
+                nanos,
+                last_at: Timestamp::from_ms(last),
+            };
+            let tallies: Vec<ClickTotals> = fields.into_iter().map(tally).collect();
+            prop_assert_eq!(decode(&encode(&tallies)), Some(tallies));
+        }
+
+        #[test]
+        fn no_bytes_are_too_strange_to_look_at(bytes in prop::collection::vec(any::<u8>(), 0..64)) {
+            let _ = decode(&bytes);
+        }
+    }
+
+    #[test]
+    fn another_format_is_not_misread() {
+        assert_eq!(decode(&[]), None);
+        assert_eq!(decode(&[FORMAT + 1, 0, 0, 0, 0, 0, 0]), None);
+        assert_eq!(decode(&[FORMAT, 0, 0, 0]), None);
+    }
+}

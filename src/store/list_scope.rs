@@ -1,0 +1,88 @@
+//! What a list of links is: which links, in which order, from where on, and what to look for. The
+//! statements are in `list`.
+
+use crate::account::UserId;
+use crate::code::WorkspaceId;
+use crate::link::LinkId;
+
+/// What a list is sorted by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SortKey {
+    /// When the link was made.
+    Created,
+    /// When it was last changed.
+    Updated,
+    /// How often it was followed.
+    Redirects,
+    /// Its code.
+    Code,
+}
+
+/// A sort: by what, and in which direction.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Sort {
+    /// By what.
+    pub key: SortKey,
+    /// From the largest down.
+    pub descending: bool,
+}
+
+impl Sort {
+    /// Before the first link of any list.
+    pub(super) fn start(self) -> Position {
+        // `~` comes after every character of a code.
+        let (number, text) = if self.descending { (i64::MAX, "~") } else { (i64::MIN, "") };
+        match self.key {
+            SortKey::Code => Position::Text(text.to_owned(), LinkId(number)),
+            _ => Position::Number(number, LinkId(number)),
+        }
+    }
+}
+
+/// A place in a sorted list: the sort's value of a link, and its number.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Position {
+    /// In a list sorted by a number or a time.
+    Number(i64, LinkId),
+    /// In a list sorted by code.
+    Text(String, LinkId),
+}
+
+/// Which links a list holds.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ListScope {
+    /// All of a workspace.
+    Workspace(WorkspaceId),
+    /// Somebody's own in `main`.
+    Own(UserId),
+    /// All of `main`, whosoever they are.
+    Main,
+}
+
+impl ListScope {
+    /// As the column says it; of `Main`, the workspace.
+    pub(super) fn key(&self) -> String {
+        match self {
+            Self::Workspace(workspace) => workspace.to_string(),
+            Self::Own(owner) => format!("main/{owner}"),
+            Self::Main => "main".to_owned(),
+        }
+    }
+
+    /// The workspace that it is in.
+    pub(super) fn workspace(&self) -> &str {
+        match self {
+            Self::Workspace(workspace) => workspace.as_str(),
+            Self::Own(_) | Self::Main => "main",
+        }
+    }
+}
+
+/// What a search looks for, in any case of the letters A to Z.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Search {
+    /// Text that code, title or target holds. Looks at every link.
+    Holds(String),
+    /// Text that code, title or host begins with. Uses indexes, and finds a bounded number.
+    Begins(String),
+}

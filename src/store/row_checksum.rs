@@ -1,0 +1,126 @@
+//! A checksum of a link's number, address and target, kept in its row. SQLite has none for its pages, so a
+//! bit that flipped on the disk would send visitors elsewhere unnoticed.
+//!
+//! It detects damaged disks, not attackers: anybody who can write to the database can also write a
+//! matching checksum. Rows from before the column existed have none until they are edited.
+
+use xxhash_rust::xxh64::Xxh64;
+
+use crate::link::LinkId;
+use crate::store::driver::statements;
+use crate::store::value::{SqlRow, SqlValue};
+use crate::store::{Error, Store};
+
+statements! {
+    WITH_CHECKSUM = "select id, workspace, code, target, row_checksum from links
+        where id > $1 and row_checksum is not null order by id limit $2";
+}
+
+/// Links read at once.
+const PAGE: i64 = 5_000;
+/// Most damaged links to report.
+const NAMED: usize = 20;
+
+pub(super) fn row_checksum(
+    id: LinkId,
+    workspace: &str,
+    code: &str,
+    target: &str,
+) -> SqlValue<'static> {
+    SqlValue::Int(sum(id, workspace, code, target))
+}
+
+fn sum(id: LinkId, workspace: &str, code: &str, target: &str) -> i64 {
+    let mut hash = Xxh64::new(0);
+    hash.update(&id.0.to_be_bytes());
+    // None of them holds a NUL.
+    for text in [workspace, code, target] {
+        hash.update(text.as_bytes());
+        hash.update(&[0]);
+    }
+    i64::from_ne_bytes(hash.digest().to_ne_bytes())
+}
+
+/// Fail unless the row is what was stored, as far as its checksum tells.
+pub(super) fn expect(
+    id: LinkId,
+    workspace: &str,
+    code: &str,
+    target: &str,
+    stored: Option<i64>,
+) -> Result<(), Error> {
+    if stored.is_none_or(|stored| stored == sum(id, workspace, code, target)) {
+        return Ok(());
+    }
+    Err(damaged(format!("link {id} is not what was stored: its row does not match its checksum")))
+}
+
+/// An index led to another row than the one asked for.
+pub(super) fn wrong_row(id: LinkId, asked: &str) -> Error {
+    damaged(format!("`{asked}` leads to link {id}, which is another one"))
+}
+
+fn damaged(what: String) -> Error {
+    metrics::counter!("kurz_damaged_links_total").increment(1);
+    Error::Corrupt(what)
+}
+
+impl Store {
+    /// Compare every link with its checksum; the first of those that do not match.
+    pub async fn list_damaged(&self) -> Result<Vec<LinkId>, Error> {
+        let (mut found, mut after) = (Vec::new(), i64::MIN);
+        loop {
+            let rows = self
+                .db
+                .list(WITH_CHECKSUM, vec![SqlValue::Int(after), SqlValue::Int(PAGE)])
+                .await?;
+            let Some(last) = rows.last() else { return Ok(found) };
+            after = last.int(0)?;
+            for row in &rows {
+                if !matches_checksum(row)? {
+                    found.push(LinkId(row.int(0)?));
+                }
+            }
+            if found.len() >= NAMED {
+                found.truncate(NAMED);
+                return Ok(found);
+            }
+        }
+    }
+}
+
+fn matches_checksum(row: &SqlRow) -> Result<bool, Error> {
+    let id = LinkId(row.int(0)?);
+    Ok(sum(id, row.text(1)?, row.text(2)?, row.text(3)?) == row.int(4)?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_checksum_matches_one_link_only() {
+        let one = (LinkId(7), "team", "promo", "https://example.com/#a");
+        let made = sum(one.0, one.1, one.2, one.3);
+        assert!(expect(one.0, one.1, one.2, one.3, Some(made)).is_ok());
+        assert!(expect(one.0, one.1, one.2, one.3, None).is_ok());
+        for (id, workspace, code, target) in [
+            (LinkId(8), one.1, one.2, one.3),
+            (one.0, "teal", one.2, one.3),
+            (one.0, one.1, "promp", one.3),
+            (one.0, one.1, one.2, "https://example.com/#b"),
+            (one.0, "tea", "mpromo", one.3),
+        ] {
+            let error = expect(id, workspace, code, target, Some(made)).unwrap_err();
+            assert!(error.to_string().contains("does not match its checksum"), "{error}");
+        }
+    }
+
+    #[test]
+    fn a_checksum_is_the_same_in_every_version() {
+        assert_eq!(
+            sum(LinkId(1), "main", "abc", "https://example.com/"),
+            1_890_660_415_416_081_172
+        );
+    }
+}

@@ -1,0 +1,17 @@
+//! What the program does whoever asks: the audit log, disabled links and accounts, hosts, creation on
+//! many instances, expiry and cleanup.
+
+use kurz_test_support::{Kind, TestServer};
+
+mod audit;
+mod cleanup;
+mod create;
+mod disable;
+mod expiry;
+mod hosts;
+
+/// A server whose cleanup runs when the test calls for it.
+pub(crate) async fn start_without_cleanup(kind: Kind) -> TestServer {
+    let server = TestServer::builder().database(kind).from_now();
+    server.setting("KURZ_THREADS", "1").setting("KURZ_CLEANUP_DELAY", "1d").start().await
+}

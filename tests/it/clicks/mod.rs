@@ -1,0 +1,5 @@
+//! Clicks from the redirect to the store.
+
+mod log;
+mod losses;
+mod totals;

@@ -1,0 +1,5 @@
+//! Short codes and canonical URLs, over HTTP and against other implementations.
+
+mod canonical;
+mod deterministic;
+mod vectors;

@@ -1,0 +1,3 @@
+//! Requests that the server makes to addresses that users name.
+
+mod check;

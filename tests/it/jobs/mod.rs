@@ -1,0 +1,3 @@
+//! Background jobs on many instances.
+
+mod cleanup;

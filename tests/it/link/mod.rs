@@ -1,0 +1,5 @@
+//! What a link may lead to.
+
+mod blocklist;
+mod own;
+mod target;

@@ -1,0 +1,4 @@
+//! Several instances on one PostgreSQL and one Redis.
+
+mod invalidation;
+mod outage;

@@ -1,0 +1,5 @@
+//! What a visitor of a short address gets, on both databases.
+
+mod addresses;
+mod answers;
+mod expiry;

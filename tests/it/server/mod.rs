@@ -1,0 +1,6 @@
+//! The running server: what its answers and its log say, how it starts, and how it is replaced.
+
+mod answers;
+mod logs;
+mod restarts;
+mod start_errors;

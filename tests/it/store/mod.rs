@@ -1,0 +1,11 @@
+//! The store on both databases: equal behaviour, durability, locks, outages, copies.
+
+mod both_databases;
+mod claims;
+mod copy;
+mod durability;
+mod locks;
+mod opened;
+pub(crate) mod outage;
+pub(crate) mod postgres;
+mod replica;
