@@ -3,7 +3,8 @@
 //!
 //! Layers: defaults < file < environment < command line. Nothing here opens a socket or a database.
 //!
-//! Invariant: a [`Config`] that exists is within all bounds; whoever holds one need not check again.
+//! Invariant: a [`Config`] that exists is valid: each setting is within its bounds, and they fit
+//! together. Whoever holds one need not check again.
 
 pub mod duration;
 pub mod size;
@@ -11,6 +12,7 @@ mod access;
 mod cache;
 mod client;
 mod codes;
+mod conflicts;
 mod docs;
 mod error;
 mod given;
@@ -36,7 +38,7 @@ pub use self::client::ClientConfig;
 pub use self::codes::Codes;
 pub use self::docs::reference;
 pub use self::error::ConfigError;
-pub use self::limits::RateLimits;
+pub use self::limits::{RateLimits, password_threads};
 pub use self::links::{Links, PrivateTargets, Targets};
 pub use self::log::{AccessLog, Log, LogFormat};
 pub use self::net::Net;
@@ -112,7 +114,7 @@ impl Config {
         for (key, text) in &args.flags {
             given.add_flag(key, text)?;
         }
-        Ok(Self {
+        let config = Self {
             net: Net::read(&given)?,
             store: StoreConfig::read(&given)?,
             redis: RedisConfig::read(&given)?,
@@ -123,7 +125,9 @@ impl Config {
             retention: Retention::read(&given)?,
             access: Access::read(&given)?,
             rates: RateLimits::read(&given)?,
-        })
+        };
+        conflicts::check(&config)?;
+        Ok(config)
     }
 }
 

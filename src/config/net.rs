@@ -3,7 +3,9 @@
 //! Invariant: every wait and every number of connections has an upper bound.
 
 use std::net::SocketAddr;
+use std::num::NonZeroUsize;
 use std::path::PathBuf;
+use std::thread::available_parallelism;
 use std::time::Duration;
 
 use ipnet::IpNet;
@@ -65,6 +67,12 @@ impl Net {
     /// The public URL: the one that was set, or that of the address the listener got.
     pub fn public_url_at(&self, bound: SocketAddr) -> PublicUrl {
         self.public_url.clone().unwrap_or_else(|| PublicUrl::of(self.scheme(), bound))
+    }
+
+    /// How many threads serve requests: as many as were set, or one for each core.
+    pub fn workers(&self) -> NonZeroUsize {
+        let cores = || available_parallelism().unwrap_or(NonZeroUsize::MIN);
+        NonZeroUsize::new(self.threads).unwrap_or_else(cores)
     }
 
     /// What is spoken on the main address: `http`, or `https` with a certificate.

@@ -319,7 +319,7 @@ fn nothing_printed_shows_a_secret() {
     assert!(!sentence(&bad, None).contains("hunter2"));
     for name in ["KURZ_REDIS", "KURZ_REPLICA"] {
         let url = if name == "KURZ_REDIS" { "redis" } else { "postgres" };
-        let good = [(name, &*format!("{url}://me:hunter2@db:1/1"))];
+        let good = [("KURZ_REDIS", "redis://db"), (name, &*format!("{url}://me:hunter2@db:1/1"))];
         assert!(!format!("{:?}", load(&good, None).unwrap()).contains("hunter2"));
         assert!(!sentence(&[(name, "ftp://me:hunter2@db")], None).contains("hunter2"));
     }

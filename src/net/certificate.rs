@@ -30,14 +30,6 @@ const KEY: &str = "KURZ_TLS_KEY";
 /// Why there can be no TLS with what was given. Each text says what to do.
 #[derive(Debug, Error)]
 pub enum TlsError {
-    /// One setting without the other.
-    #[error("{given} is set and {missing} is not: TLS takes both, or neither")]
-    Half {
-        /// The setting that is there.
-        given: &'static str,
-        /// The setting that is not.
-        missing: &'static str,
-    },
     /// The file is away, or not for us.
     #[error(
         "cannot read {} ({setting}): {source}; name a file that is there and that this user may read",
@@ -123,13 +115,8 @@ pub(super) struct Files {
 
 impl Files {
     /// Those that the settings name; `None` without TLS.
-    pub(super) fn of(net: &Net) -> Result<Option<Self>, TlsError> {
-        match (&net.tls_cert, &net.tls_key) {
-            (None, None) => Ok(None),
-            (Some(cert), Some(key)) => Ok(Some(Self { cert: cert.clone(), key: key.clone() })),
-            (Some(_), None) => Err(TlsError::Half { given: CERT, missing: KEY }),
-            (None, Some(_)) => Err(TlsError::Half { given: KEY, missing: CERT }),
-        }
+    pub(super) fn of(net: &Net) -> Option<Self> {
+        Some(Self { cert: net.tls_cert.clone()?, key: net.tls_key.clone()? })
     }
 
     /// How the files stand now.

@@ -56,7 +56,7 @@ pub struct TlsReloader {
 impl TlsReloader {
     /// What the settings ask for; `None` when that is plain HTTP.
     pub fn open(net: &Net, now: Timestamp) -> Result<Option<Self>, TlsError> {
-        let Some(files) = Files::of(net)? else { return Ok(None) };
+        let Some(files) = Files::of(net) else { return Ok(None) };
         // Named here, not installed for the process: it works whoever starts it.
         let provider = Arc::new(aws_lc_rs::default_provider());
         // Before they are read: whatever changes from now on differs from this.

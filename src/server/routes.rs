@@ -39,8 +39,14 @@ pub fn reserved() -> Reserved {
     Reserved::from_routes(endpoints.chain(pages.iter().map(|(path, _)| *path)))
 }
 
-/// The router. Every request runs in a span of its own and is answered with its id.
-pub fn router(app: Arc<App>, telemetry: Arc<Telemetry>) -> Router {
+/// The router with a span for each request and its id in the answer.
+pub(super) fn traced_router(app: Arc<App>, telemetry: Arc<Telemetry>) -> Router {
+    let trace = axum::middleware::from_fn_with_state(telemetry, telemetry::trace_request);
+    router(app).layer(trace)
+}
+
+/// The router.
+pub fn router(app: Arc<App>) -> Router {
     let (router, api) = endpoints().split_for_parts();
     let mut pages = Router::new();
     for (path, page) in web::pages(&api) {
@@ -54,7 +60,6 @@ pub fn router(app: Arc<App>, telemetry: Arc<Telemetry>) -> Router {
         .method_not_allowed_fallback(method_not_allowed);
     contain(router)
         .layer(axum::middleware::map_response(move |response| ready(headers.harden(response))))
-        .layer(axum::middleware::from_fn_with_state(telemetry, telemetry::trace_request))
         .with_state(app)
 }
 

@@ -3,25 +3,22 @@
 use axum::Json;
 use axum::extract::State;
 use axum::routing::post;
+use kurz_test_support::http::Http;
+use kurz_test_support::{Kind, Process, TestServer, on_both_databases};
 use reqwest::header::{ACCEPT, ACCEPT_LANGUAGE, HeaderName};
 use serde_json::{Value, json};
 use tokio::sync::mpsc;
 
-use crate::harness::http::Http;
-use crate::harness::instance::{Home, Kind, on_both_databases};
-use crate::harness::process::{Process, Program};
-use crate::people::Server;
-
 const LINKS: &str = "/api/v1/workspaces/main/links";
 const LINKS_ROUTE: &str = "/api/v1/workspaces/{workspace}/links";
 
-fn start(home: &Home, settings: &[(&str, &str)]) -> (Process, Http) {
-    let program = Program::serve(&["--open"]).env("KURZ_STORE", &home.store());
-    let program = program.env("KURZ_LOG_FORMAT", "json").env("KURZ_STATEMENT_TIMEOUT", "1m");
-    let set = |program: Program, (name, value): &(&str, &str)| program.env(name, value);
-    let process = settings.iter().fold(program, set).start();
-    let http = Http::new(process.base_url());
-    (process, http)
+fn start(kind: Kind, settings: &[(&str, &str)]) -> Process {
+    let server = TestServer::builder().database(kind).setting("KURZ_LOG_FORMAT", "json");
+    server.settings(settings).process().start()
+}
+
+fn with_accounts(settings: &[(&str, &str)]) -> Process {
+    TestServer::builder().accounts().settings(settings).process().start()
 }
 
 fn line(process: &Process, text: &str) -> Value {
@@ -41,10 +38,10 @@ fn is_made(id: &str) -> bool {
 on_both_databases!(a_failed_statement_is_traced_to_its_request);
 
 async fn a_failed_statement_is_traced_to_its_request(kind: Kind) {
-    let home = Home::new(kind);
-    let (process, http) = start(&home, &[("KURZ_LOG", "error")]);
+    let process = start(kind, &[("KURZ_LOG", "error")]);
+    let http = process.http();
     http.get(LINKS).await.expect(200);
-    home.execute("alter table links rename to links_gone").await;
+    process.home().execute("alter table links rename to links_gone").await;
     let answer = http.get(LINKS).await;
     let id = answer.header("x-request-id").unwrap().to_owned();
     assert!(is_made(&id), "{id}");
@@ -75,14 +72,14 @@ async fn a_failed_statement_is_traced_to_its_request(kind: Kind) {
 
 #[tokio::test]
 async fn every_answer_of_the_control_plane_has_an_id_and_redirects_have_none() {
-    let server = Server::start();
+    let server = with_accounts(&[]);
     let ada = server.register("ada").await;
     let body = json!({ "original_url": "https://example.com/", "custom_code": "promo" });
     let made = ada.post("/api/v1/links", &body).await.expect(201);
     let mut ids = vec![made.header("x-request-id").unwrap().to_owned()];
-    let html = server.http.with(ACCEPT, "text/html");
+    let html = server.http().with(ACCEPT, "text/html");
     for path in ["/", "/healthz", "/api/v1/me", "/api/v1/nothing", "/assets/none", "/promo+"] {
-        for http in [&server.http, &html] {
+        for http in [&server.http(), &html] {
             let answer = http.get(path).await;
             let id = answer.header("x-request-id").unwrap_or_else(|| panic!("{path}")).to_owned();
             if answer.status >= 400 && answer.header("content-type").unwrap().contains("problem") {
@@ -97,15 +94,15 @@ async fn every_answer_of_the_control_plane_has_an_id_and_redirects_have_none() {
     ids.dedup();
     assert_eq!(ids.len(), number, "each id is new");
     for path in ["/promo", "/nothing-here"] {
-        let answer = server.http.get(path).await;
+        let answer = server.http().get(path).await;
         assert_eq!(answer.header("x-request-id"), None, "{path}");
     }
 }
 
 #[tokio::test]
 async fn an_error_page_shows_the_id_in_the_visitors_language() {
-    let server = Server::start();
-    let html = server.http.with(ACCEPT, "text/html");
+    let server = with_accounts(&[]);
+    let html = server.http().with(ACCEPT, "text/html");
     for (language, words) in
         [("en", "Request id"), ("de", "Anfrage-ID"), ("es", "ID de la solicitud")]
     {
@@ -125,22 +122,22 @@ async fn an_id_is_taken_from_a_trusted_proxy_alone_and_only_when_it_is_valid() {
         assert_eq!(answer.json()["request_id"], id.as_str());
         id
     };
-    let behind = Server::with(&[("KURZ_TRUSTED_PROXIES", "127.0.0.1")]);
-    assert_eq!(id_of(&behind.http, "edge-1.Req_7").await, "edge-1.Req_7");
+    let behind = with_accounts(&[("KURZ_TRUSTED_PROXIES", "127.0.0.1")]);
+    assert_eq!(id_of(&behind.http(), "edge-1.Req_7").await, "edge-1.Req_7");
     for bad in ["", "with space", "quote\"", "a/b", &"x".repeat(129)] {
-        let id = id_of(&behind.http, bad).await;
+        let id = id_of(&behind.http(), bad).await;
         assert!(is_made(&id), "{bad:?} became {id}");
     }
-    let alone = Server::with(&[("KURZ_TRUSTED_PROXIES", "192.0.2.0/24")]);
-    assert!(is_made(&id_of(&alone.http, "edge-1.Req_7").await));
+    let alone = with_accounts(&[("KURZ_TRUSTED_PROXIES", "192.0.2.0/24")]);
+    assert!(is_made(&id_of(&alone.http(), "edge-1.Req_7").await));
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn the_access_log_is_off_or_lists_requests_or_redirects_too() {
     for (setting, requests, redirects) in [("off", 0, 0), ("control", 2, 0), ("all", 2, 3)] {
-        let home = Home::new(Kind::Sqlite);
         let settings = [("KURZ_ACCESS_LOG", setting), ("KURZ_LOG", "error")];
-        let (process, http) = start(&home, &settings);
+        let process = start(Kind::Sqlite, &settings);
+        let http = process.http();
         let body = json!({ "original_url": "https://example.com/", "custom_code": "promo" });
         let made = http.post("/api/v1/links", &body).await.expect(201);
         let id = made.header("x-request-id").unwrap().to_owned();
@@ -181,7 +178,7 @@ async fn collector() -> (String, mpsc::Receiver<Value>) {
     let router = axum::Router::new().route("/v1/traces", post(take)).with_state(sender);
     let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = listener.local_addr().unwrap();
-    tokio::task::spawn(async move { axum::serve(listener, router).await });
+    tokio::runtime::Handle::current().spawn(async move { axum::serve(listener, router).await });
     (format!("http://{address}"), received)
 }
 
@@ -194,9 +191,9 @@ fn attribute(span: &Value, key: &str) -> Value {
 #[tokio::test(flavor = "multi_thread")]
 async fn spans_are_exported_to_the_collector_and_the_rest_of_them_at_the_end() {
     let (url, mut received) = collector().await;
-    let home = Home::new(Kind::Sqlite);
     let settings = [("KURZ_OTLP", url.as_str()), ("KURZ_TRUSTED_PROXIES", "127.0.0.1")];
-    let (process, http) = start(&home, &settings);
+    let process = start(Kind::Sqlite, &settings);
+    let http = process.http();
     let parent = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01";
     let traced = http.with(HeaderName::from_static("traceparent"), parent);
     let answer = traced.get(LINKS).await.expect(200);
@@ -225,7 +222,8 @@ async fn a_collector_that_is_away_is_logged_once_and_holds_up_nothing() {
     let closed = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
     let url = format!("http://{}", closed.local_addr().unwrap());
     drop(closed);
-    let (process, http) = start(&Home::new(Kind::Sqlite), &[("KURZ_OTLP", url.as_str())]);
+    let process = start(Kind::Sqlite, &[("KURZ_OTLP", url.as_str())]);
+    let http = process.http();
     http.get("/healthz").await.expect(200);
     process.wait_for_log("the OTLP collector does not take spans");
     http.get("/healthz").await.expect(200);
