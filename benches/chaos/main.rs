@@ -10,7 +10,7 @@
 //! cargo bench --bench chaos -- soak [--minutes 30]
 //! ```
 //!
-//! The page about chaos in `docs` says what each one does, what it checks, and the figures of the last run.
+//! `docs/evidence/CHAOS.md` says what each one does, what it checks, and the figures of the last run.
 #![expect(
     clippy::print_stdout,
     clippy::unwrap_used,

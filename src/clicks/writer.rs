@@ -202,8 +202,9 @@ mod tests {
         }
     }
 
+    // threats: E14
     #[test]
-    fn e14_what_finds_no_room_counts_in_its_own_hour_whoever_it_is() {
+    fn what_finds_no_room_counts_in_its_own_hour_whoever_it_is() {
         let writer = writer();
         let queue = writer.queue(0);
         let hour = |number: i64| Timestamp::from_ms(number * 3_600_000);

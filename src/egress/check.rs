@@ -123,10 +123,10 @@ impl<N: Net> Checker<N> {
 }
 
 /// What goes on, or else how the check ends.
-type CheckResult<T> = Result<T, Health>;
+type CheckStep<T> = Result<T, Health>;
 
 impl<N: Net> Shared<N> {
-    async fn travel(&self, url: &str) -> CheckResult<Health> {
+    async fn travel(&self, url: &str) -> CheckStep<Health> {
         let mut destination = Destination::read(url)?;
         let (_visit, mut turn) = self.pacing.begin(HostKey::of(destination.host())).await;
         let deadline = Instant::now() + MAX_TIME;
@@ -142,11 +142,7 @@ impl<N: Net> Shared<N> {
     }
 
     /// Ask at one destination: HEAD, and GET where HEAD does not settle it.
-    async fn visit(
-        &self,
-        destination: &Destination,
-        deadline: Instant,
-    ) -> CheckResult<ResponseHead> {
+    async fn visit(&self, destination: &Destination, deadline: Instant) -> CheckStep<ResponseHead> {
         let mut end = Health::Unknown;
         for address in self.vet(destination, deadline).await?.into_iter().take(MAX_TRIES) {
             // A name has its turn already; the address behind it may have other names.
@@ -183,7 +179,7 @@ impl<N: Net> Shared<N> {
     }
 
     /// The addresses of a destination, if every one of them may be dialled.
-    async fn vet(&self, destination: &Destination, deadline: Instant) -> CheckResult<Vec<Vetted>> {
+    async fn vet(&self, destination: &Destination, deadline: Instant) -> CheckStep<Vec<Vetted>> {
         let addresses: Vec<IpAddr> = match destination.host() {
             HostKind::Address(address) => vec![*address],
             HostKind::Name(name) => match timeout_at(deadline, self.net.resolve(name)).await {
@@ -198,7 +194,7 @@ impl<N: Net> Shared<N> {
         Vetted::all(&addresses, destination.port()).ok_or(Health::Blocked)
     }
 
-    async fn dial(&self, address: Vetted, deadline: Instant) -> CheckResult<Reached<N::Stream>> {
+    async fn dial(&self, address: Vetted, deadline: Instant) -> CheckStep<Reached<N::Stream>> {
         let soon = deadline.min(Instant::now() + MAX_STEP_TIME);
         let dialled = match timeout_at(soon, self.net.connect(address)).await {
             Ok(Ok(dialled)) => dialled,
@@ -214,7 +210,7 @@ impl<N: Net> Shared<N> {
 
     /// A turn within the time of a check. Whoever does not get one while there is time left to use it
     /// has seen nothing: it is not the target that was slow.
-    async fn turn(&self, key: HostKey, deadline: Instant) -> CheckResult<HostPermit<'_>> {
+    async fn turn(&self, key: HostKey, deadline: Instant) -> CheckStep<HostPermit<'_>> {
         let last_call = deadline - MAX_STEP_TIME;
         timeout_at(last_call, self.pacing.turn(key)).await.map_err(|_| Health::Unknown)
     }

@@ -1,5 +1,5 @@
 //! kurz's machines without I/O under a seeded simulator: many small worlds, each with its own faults, in
-//! each of which every promise must hold. `docs/SIMULATION.md` has the worlds, the promises and the
+//! each of which every promise must hold. `docs/evidence/SIMULATION.md` has the worlds, the promises and the
 //! figures. What a machine does by itself is tested in its own file.
 #![expect(
     clippy::unwrap_used,
