@@ -134,7 +134,7 @@ fn every_type_of_value_can_stand_in_the_file() {
 }
 
 /// A value that each setting refuses; a setting that is missing here fails the test below.
-const BAD: [(&str, &str); 65] = [
+const BAD: [(&str, &str); 67] = [
     ("check_bytes", "much"),
     ("listen", "localhost"),
     ("admin_listen", "on"),
@@ -188,6 +188,8 @@ const BAD: [(&str, &str); 65] = [
     ("repeat_bytes", "16MB"),
     ("log", "kurz=loud"),
     ("log_format", "xml"),
+    ("access_log", "on"),
+    ("otlp", "collector:4318"),
     ("anon_ttl", "0"),
     ("purge_grace", "-1s"),
     ("cleanup_interval", "0"),

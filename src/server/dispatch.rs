@@ -59,7 +59,7 @@ impl Dispatch {
         Self { redirects, router, telemetry, redirect_log, peer }
     }
 
-    /// The same on the thread of a worker.
+    /// The same for a worker, with that worker's near cache and click queue.
     pub(super) fn on_worker(mut self, worker: usize) -> Self {
         self.redirects = self.redirects.on_worker(worker);
         self
@@ -77,8 +77,8 @@ impl Dispatch {
         let is_trusted = self.redirects.proxies.trust(self.peer);
         let id = self.telemetry.admit(&mut request, is_trusted);
         let answer = self.router.clone().call(request);
-        // A task of its own: what has begun to change something ends, though its client goes away
-        // in the middle. Otherwise a change could be stored and the cache never told.
+        // A task of its own, so that a request runs to its end although its client disconnects.
+        // Otherwise a change could be stored and the caches never invalidated.
         #[expect(
             clippy::disallowed_methods,
             reason = "the connection waits for it, and is tracked"

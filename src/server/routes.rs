@@ -1,5 +1,5 @@
-//! Everything that is not a short address: the API, its description, the pages. Also the words
-//! that are therefore no codes, taken from the very same lists.
+//! The router of the control plane: API, OpenAPI document and pages. Also the reserved words that no
+//! custom code may be, taken from the same lists.
 
 use std::any::Any;
 use std::future::ready;
@@ -26,7 +26,7 @@ pub fn document() -> OpenApi {
     endpoints().into_openapi()
 }
 
-/// Every endpoint, the older wire shapes included.
+/// Every endpoint, those of the compatibility APIs included.
 fn endpoints() -> OpenApiRouter<Arc<App>> {
     api::endpoints().merge(compat::endpoints())
 }
@@ -68,7 +68,7 @@ async fn method_not_allowed() -> Problem {
     Problem::new(StatusCode::METHOD_NOT_ALLOWED, "method-not-allowed", detail)
 }
 
-/// A fault of ours ends one request, not the server.
+/// A panic ends one request, not the server.
 fn contain<S: Clone + Send + Sync + 'static>(router: Router<S>) -> Router<S> {
     router.layer(CatchPanicLayer::custom(panicked))
 }
@@ -84,7 +84,7 @@ fn panicked(panic: Box<dyn Any + Send>) -> Response {
     Problem::new(status, "internal-error", detail).into_response()
 }
 
-/// Headers that every answer of the router carries, unless it has its own.
+/// Security headers of every answer of the router, unless it sets its own.
 #[derive(Clone)]
 struct Headers(Vec<(HeaderName, HeaderValue)>);
 
@@ -94,7 +94,7 @@ impl Headers {
             (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
             (header::CONTENT_SECURITY_POLICY, "default-src 'none'; frame-ancestors 'none'"),
             (header::CACHE_CONTROL, "no-store"),
-            // Not `no-referrer`: with that, browsers send forms of our own pages as from nowhere.
+            // Not `no-referrer`: with that, browsers send `Origin: null` with forms of our own pages.
             (header::REFERRER_POLICY, "same-origin"),
             (HeaderName::from_static("cross-origin-opener-policy"), "same-origin"),
             (HeaderName::from_static("cross-origin-resource-policy"), "same-origin"),

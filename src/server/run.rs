@@ -46,7 +46,7 @@ pub enum StartError {
     /// An address cannot be listened on.
     #[error(transparent)]
     Listen(#[from] ListenError),
-    /// TLS cannot be spoken with what the settings name.
+    /// The certificate or its key cannot be used.
     #[error(transparent)]
     Tls(#[from] TlsError),
     /// The block list cannot be read.
@@ -63,7 +63,7 @@ pub enum StartError {
     Setting(String),
 }
 
-/// A running program.
+/// A running server.
 #[derive(Debug)]
 pub struct RunningServer {
     app: Arc<App>,
@@ -140,27 +140,27 @@ impl RunningServer {
         Ok(Self { app, public, admin: admin.transpose()?, stop, tasks, lock })
     }
 
-    /// What the program does, for whoever asks from the same process.
+    /// The application, for callers in the same process.
     pub fn app(&self) -> &Arc<App> {
         &self.app
     }
 
-    /// Where visitors come in.
+    /// The public address.
     pub fn address(&self) -> SocketAddr {
         self.public.address()
     }
 
-    /// Where the operator looks in.
+    /// The address of the admin listener.
     pub fn admin_address(&self) -> Option<SocketAddr> {
         self.admin.as_ref().map(Handle::address)
     }
 
-    /// Whether nobody administers the server yet.
+    /// Whether the server has no administrator yet.
     pub async fn has_no_administrator(&self) -> bool {
         self.app.has_no_administrator().await
     }
 
-    /// Let requests in flight end, then write what is left.
+    /// Let requests in flight end, then write the last clicks.
     pub async fn shutdown(self) -> Result<(), AppError> {
         let Self { app, public, admin, stop, tasks, lock } = self;
         let close = move || public.shutdown() + admin.map_or(0, Handle::shutdown);
