@@ -21,7 +21,7 @@ use std::fs;
 use std::path::Path;
 use std::time::Duration;
 
-use kurz_test_support::chaos::{backup, corrupt, full, instances, kill, soak};
+use kurz_test_support::chaos::{backup, corrupt, disk_full, instances, kill, soak};
 use kurz_test_support::prefilled;
 use kurz_test_support::process::raise_descriptors;
 
@@ -118,7 +118,7 @@ async fn backup(orders: &Orders) {
 
 async fn full(orders: &Orders) {
     let hold = Duration::from_secs(10);
-    let figures = full::run(orders.seed, orders.rounds.unwrap_or(20), hold).await;
+    let figures = disk_full::run(orders.seed, orders.rounds.unwrap_or(20), hold).await;
     println!("{figures}");
     let late = figures.healed_in.iter().any(|took| *took > Duration::from_secs(5));
     assert!(!late, "it healed too late");

@@ -8,6 +8,7 @@ use std::process::{Child, Command, Stdio};
 
 use kurz::clock::Stopwatch;
 use kurz::code::{canonicalise, deterministic};
+use kurz::link::AddressKey;
 use kurz::store::Store;
 
 use crate::figures::{Redirects, median};
@@ -58,7 +59,9 @@ fn look_up(file: &Path, codes: &[String]) -> f64 {
         for _ in 0..=ROUNDS {
             let watch = Stopwatch::start();
             for code in codes.iter().cycle().take(LOOKUPS) {
-                assert!(store.find_redirect_row(code).await.unwrap().is_some());
+                assert!(
+                    store.find_redirect_row(&AddressKey::Borrowed(code)).await.unwrap().is_some()
+                );
             }
             times.push(watch.elapsed().as_secs_f64() * 1e6 / LOOKUPS as f64);
         }

@@ -23,7 +23,7 @@ use kurz::clock::{Clock, Timestamp};
 use kurz::code::{Code, canonicalise};
 use kurz::config::{Config, Overrides};
 use kurz::entropy::Entropy;
-use kurz::link::limits;
+use kurz::link::fields;
 use kurz::server::routes;
 use kurz::server::run::RunningServer;
 use kurz::store::Store;
@@ -263,10 +263,10 @@ fn keeps_promise(name: &str, value: &Value) {
         "normalized_url" => value
             .as_str()
             .is_some_and(|url| canonicalise(url).is_ok_and(|form| form.as_str() == url)),
-        "title" => plain(limits::TITLE_CHARS),
+        "title" => plain(fields::TITLE_CHARS),
         "name" => plain(NAME_CHARS),
-        "tags" => value.as_array().is_some_and(|tags| tags.len() <= limits::TAGS),
-        "hit_limit" => value.as_i64().is_none_or(|limit| (0..=limits::HIT_LIMIT).contains(&limit)),
+        "tags" => value.as_array().is_some_and(|tags| tags.len() <= fields::TAGS),
+        "hit_limit" => value.as_i64().is_none_or(|limit| (0..=fields::HIT_LIMIT).contains(&limit)),
         "redirect_status" => matches!(value.as_u64(), Some(301 | 302 | 307 | 308)),
         "email" => value.as_str().is_some_and(|email| Email::parse(email).is_ok()),
         _ => true,

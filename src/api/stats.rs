@@ -6,8 +6,9 @@ use axum::extract::State;
 use serde::Serialize;
 use utoipa::ToSchema;
 
+use crate::api::call::JsonResult;
 use crate::app::App;
-use crate::problem::{Problem, Problems};
+use crate::problem::Problems;
 
 /// The platform's totals.
 #[derive(Debug, Serialize, ToSchema)]
@@ -24,7 +25,7 @@ pub(crate) struct StatsBody {
 #[utoipa::path(get, path = "/api/v1/stats", tag = "platform",
     operation_id = "platform_stats", security(()),
     responses((status = 200, description = "The totals.", body = StatsBody), Problems))]
-pub(crate) async fn stats(State(app): State<Arc<App>>) -> Result<axum::Json<StatsBody>, Problem> {
+pub(crate) async fn stats(State(app): State<Arc<App>>) -> JsonResult<StatsBody> {
     let stats = app.stats().await?;
     Ok(axum::Json(StatsBody {
         total_links: stats.live_links,

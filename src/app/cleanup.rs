@@ -117,40 +117,22 @@ impl App {
             }
         }
         if cleaned.end == CleanupEnd::Complete {
-            cleaned.end = self.retire_hours(holding, stop).await?;
+            cleaned.end = part_by_part(stop, || async {
+                let now = self.parts.clock.now();
+                let kept = Hour::from_number(Hour::of(now).number().saturating_sub(HOURS_KEPT));
+                store.retire_hours(holding, kept, now).await
+            })
+            .await?;
         }
         if cleaned.end == CleanupEnd::Complete {
-            cleaned.end = self.retire_changes(holding, stop).await?;
+            cleaned.end = part_by_part(stop, || async {
+                let now = self.parts.clock.now();
+                let end = now.minus(self.parts.policy.audit_keep);
+                store.purge_audit(holding, end, MARK_PART, now).await
+            })
+            .await?;
         }
         Ok(cleaned)
-    }
-
-    /// Turn old hours into days.
-    async fn retire_hours(
-        &self,
-        holding: &HeldLock,
-        stop: &CancellationToken,
-    ) -> Result<CleanupEnd, AppError> {
-        part_by_part(stop, || async {
-            let now = self.parts.clock.now();
-            let kept = Hour::from_number(Hour::of(now).number().saturating_sub(HOURS_KEPT));
-            self.parts.store.retire_hours(holding, kept, now).await
-        })
-        .await
-    }
-
-    /// Forget changes that have been kept for long enough.
-    async fn retire_changes(
-        &self,
-        holding: &HeldLock,
-        stop: &CancellationToken,
-    ) -> Result<CleanupEnd, AppError> {
-        part_by_part(stop, || async {
-            let now = self.parts.clock.now();
-            let end = now.minus(self.parts.policy.audit_keep);
-            self.parts.store.purge_audit(holding, end, MARK_PART, now).await
-        })
-        .await
     }
 
     /// Count, and drop what the cache knows of the links.
@@ -176,7 +158,7 @@ impl App {
 /// lock was lost.
 async fn part_by_part<P>(
     stop: &CancellationToken,
-    mut part: impl FnMut() -> P,
+    part: impl Fn() -> P,
 ) -> Result<CleanupEnd, AppError>
 where
     P: Future<Output = Result<Option<bool>, store::Error>>,

@@ -7,6 +7,7 @@ use thiserror::Error;
 use crate::account::Refused;
 use crate::clock::Timestamp;
 use crate::limits::Limit;
+use crate::link::fields::RefusedField;
 use crate::store;
 
 /// A refusal or a failure.
@@ -17,7 +18,7 @@ pub enum AppError {
     Invalid(Vec<FieldError>),
     /// What the request names does not exist.
     #[error("there is no such {0}")]
-    NotFound(Missing),
+    NotFound(Resource),
     /// The custom code leads elsewhere.
     #[error("the code is taken by another link: choose another one")]
     CodeTaken,
@@ -127,7 +128,7 @@ pub enum AppError {
 impl From<Refused> for AppError {
     fn from(refused: Refused) -> Self {
         match refused {
-            Refused::Hidden => Self::NotFound(Missing::Workspace),
+            Refused::Hidden => Self::NotFound(Resource::Workspace),
             other => Self::Refused(other),
         }
     }
@@ -164,7 +165,7 @@ fn too_often(limit: Limit) -> &'static str {
 
 /// What is missing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Missing {
+pub enum Resource {
     /// A link.
     Link,
     /// A workspace.
@@ -187,7 +188,7 @@ pub enum Missing {
     Page,
 }
 
-impl Missing {
+impl Resource {
     /// The stable name of the error.
     pub const fn code(self) -> &'static str {
         match self {
@@ -205,7 +206,7 @@ impl Missing {
     }
 }
 
-impl Display for Missing {
+impl Display for Resource {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Link => "link",
@@ -236,6 +237,12 @@ pub struct FieldError {
 impl FieldError {
     pub(crate) fn new(field: &'static str, code: &'static str, detail: impl Display) -> Self {
         Self { field, code, detail: detail.to_string() }
+    }
+}
+
+impl From<RefusedField> for FieldError {
+    fn from(refused: RefusedField) -> Self {
+        Self::new(refused.field, refused.error.code(), refused.error)
     }
 }
 

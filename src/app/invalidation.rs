@@ -5,7 +5,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::app::{App, AppError};
 use crate::code::WorkspaceId;
-use crate::link::LinkId;
+use crate::link::{AddressKey, LinkId};
 use crate::peers::Message;
 
 impl App {
@@ -17,10 +17,11 @@ impl App {
 
     /// Drop what redirects know about a link's addresses, and tell the others.
     pub(super) fn forget_visits(&self, workspace: &str, code: &str) {
-        let keys = vec![code.to_owned(), format!("{workspace}/{code}")];
-        for key in &keys {
-            self.parts.store.changed(key);
-            self.parts.links.forget(key);
+        let mut keys = Vec::with_capacity(2);
+        for key in AddressKey::of_link(workspace, code) {
+            self.parts.store.changed(&key);
+            self.parts.links.forget(key.as_str());
+            keys.push(key.to_string());
         }
         self.parts.peers.publish(Message::Invalidate(keys));
     }
@@ -63,10 +64,10 @@ impl App {
     }
 
     fn forget_keys(&self, keys: &[String]) {
-        for key in keys {
-            self.parts.store.changed(key);
-            self.parts.links.forget(key);
-            if let Some((workspace, code)) = key.split_once('/') {
+        for key in keys.iter().filter_map(|key| AddressKey::parse(key)) {
+            self.parts.store.changed(&key);
+            self.parts.links.forget(key.as_str());
+            if let (Some(workspace), code) = key.parts() {
                 self.parts.reuse.invalidate(workspace, code);
             }
         }

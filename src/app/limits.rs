@@ -7,7 +7,7 @@
 use std::net::IpAddr;
 
 use crate::account::{Caller, Credential, Identity};
-use crate::app::{App, AppError, Created, MAIN, Missing};
+use crate::app::{App, AppError, Created, MAIN, Resource};
 use crate::code::WorkspaceId;
 use crate::limits::{Limited, LoginOutcome};
 
@@ -84,7 +84,7 @@ impl App {
     /// What somebody at `client` is told who asked for a short address that leads nowhere.
     pub fn missed(&self, client: IpAddr) -> AppError {
         match self.parts.limits.miss(client, self.parts.clock.steady()) {
-            Ok(()) => AppError::NotFound(Missing::Link),
+            Ok(()) => AppError::NotFound(Resource::Link),
             Err(limited) => limited.into(),
         }
     }
@@ -95,7 +95,7 @@ impl App {
         let admin = caller.identity().is_some_and(|identity| identity.is_admin);
         match caller.client.filter(|_| workspace.as_str() == MAIN && !caller.is_open() && !admin) {
             Some(client) => self.missed(client),
-            None => AppError::NotFound(Missing::Link),
+            None => AppError::NotFound(Resource::Link),
         }
     }
 }

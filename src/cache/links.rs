@@ -22,7 +22,7 @@ use crate::clicks::WrittenClicks;
 use crate::clock::{Clock, Timestamp};
 use crate::code::canonicalise;
 use crate::link::location::location;
-use crate::link::{ClickTotals, Reason, Validity};
+use crate::link::{AddressKey, ClickTotals, Reason, Validity};
 use crate::quota::SharedQuota;
 use crate::store::{Error, RedirectRow, Store};
 
@@ -206,9 +206,12 @@ impl LinkCache {
     }
 
     async fn read(&self, key: &str) -> Result<Option<CachedLink>, Error> {
+        let Some(address) = AddressKey::parse(key) else { return Ok(None) };
         loop {
             let round = self.counters.round();
-            let Some(place) = self.store.find_redirect_row(key).await? else { return Ok(None) };
+            let Some(place) = self.store.find_redirect_row(&address).await? else {
+                return Ok(None);
+            };
             if place.life.purged_at.is_some() {
                 return Ok(None);
             }

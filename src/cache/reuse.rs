@@ -34,8 +34,9 @@ struct Weight;
 impl Weighter<String, Stamped<Arc<Link>>> for Weight {
     fn weight(&self, key: &String, stamped: &Stamped<Arc<Link>>) -> u64 {
         let link = &stamped.value;
-        let tags: usize = link.tags.iter().map(|tag| 24 + tag.len()).sum();
-        let texts = key.len() + link.target.len() + link.title.as_ref().map_or(0, String::len);
+        let tags: usize = link.fields.tags.iter().map(|tag| 24 + tag.len()).sum();
+        let texts =
+            key.len() + link.target.len() + link.fields.title.as_ref().map_or(0, String::len);
         u64::try_from(ENTRY_BYTES + texts + tags).unwrap_or(u64::MAX / 2)
     }
 }
@@ -93,7 +94,7 @@ mod tests {
     use super::*;
     use crate::clock::Timestamp;
     use crate::code::{Code, WorkspaceId};
-    use crate::link::{LinkId, Month, Strategy};
+    use crate::link::{LinkFields, LinkId, Month, Strategy};
 
     fn link(code: &str) -> Link {
         let now = Timestamp::from_ms(0);
@@ -104,13 +105,9 @@ mod tests {
             strategy: Strategy::Custom,
             target: "https://example.com/".to_owned(),
             canonical_hash: [0; 32],
-            title: None,
-            tags: Vec::new(),
-            redirect_status: 302,
-            hit_limit: None,
+            fields: LinkFields::default(),
             created_at: now,
             updated_at: now,
-            expires_at: None,
             expired_at: None,
             deleted_at: None,
             purged_at: None,

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use super::Failure;
+use super::CliError;
 use super::lines::print_line;
 use super::settings::Settings;
 use crate::config::size;
@@ -31,7 +31,7 @@ pub(super) struct Args {
     settings: Settings,
 }
 
-pub(super) fn run(args: &Args) -> Result<(), Failure> {
+pub(super) fn run(args: &Args) -> Result<(), CliError> {
     let config = args.settings.load()?;
     let bytes = store::backup(&config.store.url, &args.file)?;
     let (url, file, size) = (&config.store.url, args.file.display(), size::print(bytes));

@@ -5,7 +5,7 @@
 
 use serde_json::Value;
 
-use super::failure::{Failure, Refusal};
+use super::error::{CliError, InputError};
 use super::lines;
 use crate::code::canonicalise;
 
@@ -27,21 +27,21 @@ pub(super) struct Args {
     stdin: bool,
 }
 
-pub(super) fn run(args: &Args) -> Result<(), Failure> {
+pub(super) fn run(args: &Args) -> Result<(), CliError> {
     match &args.url {
         Some(url) => lines::print_line(&canon(url)?),
         None => lines::answer_stdin(|line| canon(&url_of(line)?)),
     }
 }
 
-fn canon(url: &str) -> Result<String, Refusal> {
+fn canon(url: &str) -> Result<String, InputError> {
     Ok(canonicalise(url)?.into_string())
 }
 
 /// The URL that a JSON value must be; null is none.
-pub(super) fn url_of(value: Value) -> Result<String, Refusal> {
+pub(super) fn url_of(value: Value) -> Result<String, InputError> {
     match value {
         Value::String(url) => Ok(url),
-        _ => Err(Refusal::new("url-not-text", "The URL is not text: write a JSON string.")),
+        _ => Err(InputError::new("url-not-text", "The URL is not text: write a JSON string.")),
     }
 }

@@ -12,8 +12,8 @@ use serde::Deserialize;
 use serde_json::Value;
 use url::Url;
 
-use super::Failure;
-use super::failure::sentence;
+use super::CliError;
+use super::error::sentence;
 use crate::config;
 
 const CONNECT: Duration = Duration::from_secs(5);
@@ -23,28 +23,28 @@ const REQUEST: Duration = Duration::from_mins(1);
 const MOST_BYTES: usize = 64 << 20;
 
 /// A client of the server that `KURZ_URL` names.
-pub(super) struct Client {
+pub(super) struct ApiClient {
     http: reqwest::Client,
     config: config::ClientConfig,
 }
 
 /// An error as the server tells it.
 #[derive(Deserialize)]
-struct Problem {
+struct ServerProblem {
     detail: String,
     #[serde(default)]
-    errors: Vec<ProblemField>,
+    errors: Vec<ServerProblemField>,
 }
 
 #[derive(Deserialize)]
-struct ProblemField {
+struct ServerProblemField {
     field: String,
     detail: String,
 }
 
-impl Client {
+impl ApiClient {
     /// The server and the key of the environment.
-    pub(super) fn from_environment() -> Result<Self, Failure> {
+    pub(super) fn from_environment() -> Result<Self, CliError> {
         let config = config::ClientConfig::read(config::environment()?)?;
         let mut http = reqwest::Client::builder()
             .user_agent(concat!("kurz/", env!("CARGO_PKG_VERSION")))
@@ -58,12 +58,12 @@ impl Client {
         }
         let http = http.build().map_err(|error| {
             let text = format!("cannot prepare a connection: {}", reason(&error));
-            Failure::Failed(sentence(&text))
+            CliError::Failed(sentence(&text))
         })?;
         Ok(Self { http, config })
     }
 
-    pub(super) async fn get(&self, path: &[&str]) -> Result<Value, Failure> {
+    pub(super) async fn get(&self, path: &[&str]) -> Result<Value, CliError> {
         self.send(Method::GET, self.url(path), None).await
     }
 
@@ -71,21 +71,21 @@ impl Client {
         &self,
         path: &[&str],
         query: &[(&str, String)],
-    ) -> Result<Value, Failure> {
+    ) -> Result<Value, CliError> {
         let mut url = self.url(path);
         url.query_pairs_mut().extend_pairs(query);
         self.send(Method::GET, url, None).await
     }
 
-    pub(super) async fn post(&self, path: &[&str], body: Option<Value>) -> Result<Value, Failure> {
+    pub(super) async fn post(&self, path: &[&str], body: Option<Value>) -> Result<Value, CliError> {
         self.send(Method::POST, self.url(path), body).await
     }
 
-    pub(super) async fn patch(&self, path: &[&str], body: Value) -> Result<Value, Failure> {
+    pub(super) async fn patch(&self, path: &[&str], body: Value) -> Result<Value, CliError> {
         self.send(Method::PATCH, self.url(path), Some(body)).await
     }
 
-    pub(super) async fn delete(&self, path: &[&str]) -> Result<Value, Failure> {
+    pub(super) async fn delete(&self, path: &[&str]) -> Result<Value, CliError> {
         self.send(Method::DELETE, self.url(path), None).await
     }
 
@@ -99,7 +99,7 @@ impl Client {
     }
 
     /// The answer's JSON; null when it has none.
-    async fn send(&self, method: Method, url: Url, body: Option<Value>) -> Result<Value, Failure> {
+    async fn send(&self, method: Method, url: Url, body: Option<Value>) -> Result<Value, CliError> {
         let mut request = self.http.request(method, url);
         if let Some(key) = &self.config.api_key {
             request = request.bearer_auth(key.expose());
@@ -119,7 +119,7 @@ impl Client {
         serde_json::from_slice(&body).map_err(|_| self.stranger(status))
     }
 
-    async fn read(&self, response: &mut Response) -> Result<Vec<u8>, Failure> {
+    async fn read(&self, response: &mut Response) -> Result<Vec<u8>, CliError> {
         let mut body = Vec::new();
         while let Some(chunk) = response.chunk().await.map_err(|error| self.unreachable(&error))? {
             body.extend_from_slice(&chunk);
@@ -130,8 +130,8 @@ impl Client {
         Ok(body)
     }
 
-    fn refused(&self, status: StatusCode, body: &[u8]) -> Failure {
-        let Ok(problem) = serde_json::from_slice::<Problem>(body) else {
+    fn refused(&self, status: StatusCode, body: &[u8]) -> CliError {
+        let Ok(problem) = serde_json::from_slice::<ServerProblem>(body) else {
             return self.stranger(status);
         };
         let mut text = problem.detail;
@@ -145,28 +145,28 @@ impl Client {
         match status {
             StatusCode::UNAUTHORIZED => {
                 let text = text.trim_end_matches('.');
-                Failure::Refused(sentence(&format!("{text}; set KURZ_API_KEY to a valid key")))
+                CliError::Refused(sentence(&format!("{text}; set KURZ_API_KEY to a valid key")))
             }
             StatusCode::REQUEST_TIMEOUT | StatusCode::TOO_MANY_REQUESTS => {
-                Failure::Failed(sentence(&text))
+                CliError::Failed(sentence(&text))
             }
-            status if status.is_client_error() => Failure::Refused(sentence(&text)),
-            _ => Failure::Failed(sentence(&text)),
+            status if status.is_client_error() => CliError::Refused(sentence(&text)),
+            _ => CliError::Failed(sentence(&text)),
         }
     }
 
-    fn unreachable(&self, error: &reqwest::Error) -> Failure {
+    fn unreachable(&self, error: &reqwest::Error) -> CliError {
         let (url, reason) = (&self.config.url, reason(error));
-        Failure::Failed(format!(
+        CliError::Failed(format!(
             "Cannot reach kurz at {url} ({reason}): is it running? Set KURZ_URL to its address."
         ))
     }
 
     /// Something else than kurz answers.
-    fn stranger(&self, status: StatusCode) -> Failure {
+    fn stranger(&self, status: StatusCode) -> CliError {
         let url = &self.config.url;
         let status = status.as_u16();
-        Failure::Failed(format!(
+        CliError::Failed(format!(
             "What answers at {url} (with status {status}) is not kurz: set KURZ_URL to its address."
         ))
     }

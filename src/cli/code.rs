@@ -6,7 +6,7 @@
 use serde_json::Value;
 
 use super::canon::url_of;
-use super::failure::{Failure, Refusal};
+use super::error::{CliError, InputError};
 use super::lines;
 use crate::code::{WorkspaceId, canonicalise, deterministic};
 
@@ -36,20 +36,20 @@ pub(super) struct Args {
     stdin: bool,
 }
 
-pub(super) fn run(args: &Args) -> Result<(), Failure> {
+pub(super) fn run(args: &Args) -> Result<(), CliError> {
     match (&args.url, &args.workspace) {
         (Some(url), Some(workspace)) => lines::print_line(&code(url, workspace, args.attempt)?),
         _ => lines::answer_stdin(answer),
     }
 }
 
-fn code(url: &str, workspace: &str, attempt: u32) -> Result<String, Refusal> {
+fn code(url: &str, workspace: &str, attempt: u32) -> Result<String, InputError> {
     let canonical = canonicalise(url)?;
     let workspace = WorkspaceId::parse(workspace).ok_or_else(workspace_invalid)?;
     Ok(deterministic::code(&canonical, &workspace, attempt).to_string())
 }
 
-fn answer(line: Value) -> Result<String, Refusal> {
+fn answer(line: Value) -> Result<String, InputError> {
     let mut fields = lines::object(line)?;
     let mut take = |name| fields.remove(name).unwrap_or_default();
     let url = url_of(take("url"))?;
@@ -61,15 +61,15 @@ fn answer(line: Value) -> Result<String, Refusal> {
     code(&url, workspace.as_str().ok_or_else(workspace_invalid)?, attempt)
 }
 
-fn workspace_invalid() -> Refusal {
-    Refusal::new(
+fn workspace_invalid() -> InputError {
+    InputError::new(
         "workspace-invalid",
         "The workspace is not an id: write 1 to 64 letters, digits, dashes and underscores.",
     )
 }
 
-fn attempt_invalid() -> Refusal {
-    Refusal::new("attempt-invalid", "The attempt is not a count: write a whole number from 0.")
+fn attempt_invalid() -> InputError {
+    InputError::new("attempt-invalid", "The attempt is not a count: write a whole number from 0.")
 }
 
 #[cfg(test)]

@@ -7,7 +7,7 @@ use std::io::{self, Write};
 use clap::CommandFactory;
 use clap_complete::Shell;
 
-use super::{Cli, Failure};
+use super::{Cli, CliError};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -23,9 +23,9 @@ pub(super) struct Args {
     shell: Shell,
 }
 
-pub(super) fn run(args: &Args) -> Result<(), Failure> {
+pub(super) fn run(args: &Args) -> Result<(), CliError> {
     // Into memory first: the generator panics when a write fails.
     let mut script = Vec::new();
     clap_complete::generate(args.shell, &mut Cli::command(), "kurz", &mut script);
-    io::stdout().write_all(&script).map_err(|error| Failure::writing(&error))
+    io::stdout().write_all(&script).map_err(|error| CliError::writing(&error))
 }

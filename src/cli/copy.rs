@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressStyle};
 
-use super::Failure;
+use super::CliError;
 use super::lines::print_text;
 use super::runtime::block_on;
 use super::settings;
@@ -48,10 +48,10 @@ pub(super) struct Args {
     to: Option<String>,
 }
 
-pub(super) fn run(args: &Args) -> Result<(), Failure> {
+pub(super) fn run(args: &Args) -> Result<(), CliError> {
     let mut config = settings::load(&Overrides::default())?.store;
     config.statement_timeout = STATEMENT_TIMEOUT;
-    let end = |flag, given: &Option<String>| -> Result<StoreConfig, Failure> {
+    let end = |flag, given: &Option<String>| -> Result<StoreConfig, CliError> {
         let mut config = config.clone();
         if let Some(text) = given {
             config.url = StoreUrl::read_flag(flag, text)?;
@@ -61,30 +61,30 @@ pub(super) fn run(args: &Args) -> Result<(), Failure> {
     let (from, to) = (end("--from", &args.from)?, end("--to", &args.to)?);
     if same(&from.url, &to.url) {
         let text = "Both ends of the copy are the same store: name another with --to.";
-        return Err(Failure::Refused(text.to_owned()));
+        return Err(CliError::Refused(text.to_owned()));
     }
     let sums = block_on(copy(&from, &to))?;
     print_text(&summary(&sums, &from.url, &to.url))
 }
 
-async fn copy(from: &StoreConfig, to: &StoreConfig) -> Result<Vec<Checksum>, Failure> {
+async fn copy(from: &StoreConfig, to: &StoreConfig) -> Result<Vec<Checksum>, CliError> {
     match Store::inspect(from).await? {
         SchemaState::Current => {}
         SchemaState::Missing => {
             let text = format!("There is no store at {}: name one with --from.", from.url);
-            return Err(Failure::Refused(text));
+            return Err(CliError::Refused(text));
         }
         SchemaState::Behind(_) => {
             let url = &from.url;
             let text = format!(
                 "The tables of {url} are not up to date: run `kurz migrate --store {url}` first."
             );
-            return Err(Failure::Failed(text));
+            return Err(CliError::Failed(text));
         }
     }
     let _locks = (ServeLock::take(&from.url)?, ServeLock::take(&to.url)?);
     let (from, to) = (Store::open(from).await?, Store::open(to).await?);
-    let mut meter = Meter::new();
+    let mut meter = CopyProgress::new();
     let sums = from.copy_to(&to, &mut |progress| meter.show(progress)).await;
     meter.finish();
     Ok(sums?)
@@ -111,13 +111,13 @@ fn summary(sums: &[Checksum], from: &StoreUrl, to: &StoreUrl) -> String {
 }
 
 /// How far the copy is, on stderr: a bar on a terminal, elsewhere a line now and then.
-struct Meter {
+struct CopyProgress {
     bar: Option<ProgressBar>,
     since: Stopwatch,
     doing: &'static str,
 }
 
-impl Meter {
+impl CopyProgress {
     fn new() -> Self {
         let bar = io::stderr().is_terminal().then(|| {
             let style = ProgressStyle::with_template(

@@ -6,7 +6,7 @@
 
 use serde_json::Value;
 
-use super::failure::{Failure, Refusal};
+use super::error::{CliError, InputError};
 use super::lines;
 use crate::code::counter::{CounterError, DEFAULT_MULT, LENGTH, Scramble, Scrambler};
 
@@ -50,24 +50,24 @@ pub(super) struct Args {
     stdin: bool,
 }
 
-pub(super) fn run(args: &Args) -> Result<(), Failure> {
+pub(super) fn run(args: &Args) -> Result<(), CliError> {
     let (Some(counter), Some(salt)) = (&args.counter, &args.salt) else {
         return lines::answer_stdin(answer);
     };
     let counter = decimal(counter).ok_or_else(counter_invalid)?;
-    let scramble = args.scramble.parse().map_err(Refusal::from)?;
+    let scramble = args.scramble.parse().map_err(InputError::from)?;
     let scrambler =
-        Scrambler::new(scramble, salt, args.mult, args.length).map_err(Refusal::from)?;
+        Scrambler::new(scramble, salt, args.mult, args.length).map_err(InputError::from)?;
     lines::print_line(scrambler.code(counter).as_str())
 }
 
-fn answer(line: Value) -> Result<String, Refusal> {
+fn answer(line: Value) -> Result<String, InputError> {
     let mut fields = lines::object(line)?;
     let mut take = |name| fields.remove(name).unwrap_or_default();
     let counter = number(&take("counter")).ok_or_else(counter_invalid)?;
     let salt = take("salt");
     let salt = salt.as_str().ok_or_else(|| {
-        Refusal::new("counter-salt-not-text", "The salt is not text: write a JSON string.")
+        InputError::new("counter-salt-not-text", "The salt is not text: write a JSON string.")
     })?;
     let mult = match take("mult") {
         Value::Null => DEFAULT_MULT,
@@ -99,12 +99,18 @@ fn decimal(text: &str) -> Option<u128> {
     text.bytes().all(|byte| byte.is_ascii_digit()).then(|| text.parse().ok()).flatten()
 }
 
-fn counter_invalid() -> Refusal {
-    Refusal::new("counter-invalid", "The counter is not a whole number from 0: write its digits.")
+fn counter_invalid() -> InputError {
+    InputError::new(
+        "counter-invalid",
+        "The counter is not a whole number from 0: write its digits.",
+    )
 }
 
-fn mult_invalid() -> Refusal {
-    Refusal::new("counter-mult-invalid", "The multiplier is not a whole number: write its digits.")
+fn mult_invalid() -> InputError {
+    InputError::new(
+        "counter-mult-invalid",
+        "The multiplier is not a whole number: write its digits.",
+    )
 }
 
 #[cfg(test)]

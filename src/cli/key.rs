@@ -4,33 +4,23 @@ use std::time::Duration;
 
 use clap::Subcommand;
 
-use super::Failure;
+use super::CliError;
 use super::lines::print_line;
-use super::operator::{StoreArgs, email, refused, with_people};
+use super::operator::{OperatorArgs, StoreArgs, email, refused, with_accounts};
 use crate::account::{KeyId, Scope, Scopes};
 use crate::app::accounts::{self, NewKey};
 use crate::app::{Actor, ApiKey, App};
 use crate::config::duration;
 
-const EXAMPLES: &str = "\
+pub(super) const EXAMPLES: &str = "\
 Examples:
   kurz key create ada@example.com --name deploy --scope read --scope create
   kurz key create ada@example.com --scope manage --workspace acme --expires 90d
   kurz key list ada@example.com
   kurz key revoke ada@example.com 3";
 
-/// Make, list and revoke API keys
-#[derive(Debug, clap::Args)]
-#[command(after_help = EXAMPLES)]
-pub(super) struct Args {
-    #[command(subcommand)]
-    what: What,
-    #[command(flatten)]
-    store: StoreArgs,
-}
-
 #[derive(Debug, Subcommand)]
-enum What {
+pub(super) enum Command {
     /// Make a key and print it, this once
     #[command(
         after_help = "Example:\n  kurz key create ada@example.com --name deploy --scope create"
@@ -67,9 +57,9 @@ enum What {
     },
 }
 
-pub(super) fn run(args: &Args) -> Result<(), Failure> {
-    match &args.what {
-        What::Create { email, name, scopes, workspace, expires } => {
+pub(super) fn run(args: &OperatorArgs<Command>) -> Result<(), CliError> {
+    match &args.command {
+        Command::Create { email, name, scopes, workspace, expires } => {
             let scopes = read_scopes(scopes)?;
             let workspace = workspace.as_deref().map(App::workspace_id).transpose();
             let new = NewKey {
@@ -80,19 +70,19 @@ pub(super) fn run(args: &Args) -> Result<(), Failure> {
             };
             create(&args.store, email, new, read_life(expires.as_deref())?)
         }
-        What::List { email: text } => {
+        Command::List { email: text } => {
             let email = email(text)?;
-            with_people(&args.store, |people| async move {
-                let user = people.find(&email).await.map_err(refused)?;
-                let keys = people.list_keys(user.id).await.map_err(refused)?;
+            with_accounts(&args.store, |accounts| async move {
+                let user = accounts.find(&email).await.map_err(refused)?;
+                let keys = accounts.list_keys(user.id).await.map_err(refused)?;
                 keys.iter().try_for_each(|key| print_line(&line(key)))
             })
         }
-        What::Revoke { email: text, id } => {
+        Command::Revoke { email: text, id } => {
             let (email, id) = (email(text)?, KeyId(*id));
-            with_people(&args.store, |people| async move {
-                let user = people.find(&email).await.map_err(refused)?;
-                people
+            with_accounts(&args.store, |accounts| async move {
+                let user = accounts.find(&email).await.map_err(refused)?;
+                accounts
                     .revoke_key(user.id, id, &Actor::operator())
                     .await
                     .map_err(refused)
@@ -107,31 +97,31 @@ fn create(
     text: &str,
     new: NewKey,
     life: Option<Duration>,
-) -> Result<(), Failure> {
+) -> Result<(), CliError> {
     let email = email(text)?;
-    with_people(store, |people| async move {
-        let user = people.find(&email).await.map_err(refused)?;
-        let expires_at = life.map(|life| people.clock.now().plus(life));
+    with_accounts(store, |accounts| async move {
+        let user = accounts.find(&email).await.map_err(refused)?;
+        let expires_at = life.map(|life| accounts.clock.now().plus(life));
         let new = NewKey { expires_at, ..new };
-        let fresh = people.add_key(user.id, new, &Actor::operator()).await.map_err(refused)?;
+        let fresh = accounts.add_key(user.id, new, &Actor::operator()).await.map_err(refused)?;
         print_line(&fresh.secret)
     })
 }
 
-fn read_scopes(names: &[String]) -> Result<Scopes, Failure> {
+fn read_scopes(names: &[String]) -> Result<Scopes, CliError> {
     if names.is_empty() {
         return Ok(Scopes::ALL);
     }
     names.iter().map(|name| name.parse::<Scope>()).collect::<Result<_, _>>().map_err(|()| {
-        Failure::Refused("a scope is read, create or manage: name one of them".to_owned())
+        CliError::Refused("a scope is read, create or manage: name one of them".to_owned())
     })
 }
 
-fn read_life(text: Option<&str>) -> Result<Option<Duration>, Failure> {
+fn read_life(text: Option<&str>) -> Result<Option<Duration>, CliError> {
     let read = |text| duration::parse(text).filter(|life| !life.is_zero());
     text.map(|text| {
         read(text).ok_or_else(|| {
-            Failure::Refused("--expires takes a duration such as 12h or 90d".to_owned())
+            CliError::Refused("--expires takes a duration such as 12h or 90d".to_owned())
         })
     })
     .transpose()

@@ -9,7 +9,7 @@ use std::io::{self, BufRead, BufReader, BufWriter, Read, Write};
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-use super::failure::{Failure, Refusal};
+use super::error::{CliError, InputError};
 
 /// What is read and written at once.
 const CHUNK_BYTES: usize = 64 << 10;
@@ -20,55 +20,55 @@ const MAX_LINE_BYTES: usize = 1 << 20;
 /// The answer to one line.
 #[derive(Serialize)]
 #[serde(rename_all = "lowercase")]
-enum Answer {
+enum LineAnswer {
     Ok(String),
     Error(&'static str),
 }
 
 /// Answer each line of stdin on stdout.
 pub(super) fn answer_stdin(
-    answer: impl Fn(Value) -> Result<String, Refusal>,
-) -> Result<(), Failure> {
+    answer: impl Fn(Value) -> Result<String, InputError>,
+) -> Result<(), CliError> {
     answer_lines(io::stdin().lock(), io::stdout().lock(), answer)
 }
 
 /// Write one answer on stdout.
-pub(super) fn print_line(answer: &str) -> Result<(), Failure> {
-    writeln!(io::stdout(), "{answer}").map_err(|error| Failure::writing(&error))
+pub(super) fn print_line(answer: &str) -> Result<(), CliError> {
+    writeln!(io::stdout(), "{answer}").map_err(|error| CliError::writing(&error))
 }
 
 /// Write an answer of several lines on stdout, each with its end.
-pub(super) fn print_text(text: &str) -> Result<(), Failure> {
+pub(super) fn print_text(text: &str) -> Result<(), CliError> {
     let mut stdout = io::stdout().lock();
     let written = stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush());
-    written.map_err(|error| Failure::writing(&error))
+    written.map_err(|error| CliError::writing(&error))
 }
 
 /// The object that a line must be.
-pub(super) fn object(line: Value) -> Result<Map<String, Value>, Refusal> {
+pub(super) fn object(line: Value) -> Result<Map<String, Value>, InputError> {
     match line {
         Value::Object(fields) => Ok(fields),
-        _ => Err(Refusal::new("line-not-object", "The line is not a JSON object: write one.")),
+        _ => Err(InputError::new("line-not-object", "The line is not a JSON object: write one.")),
     }
 }
 
 fn answer_lines(
     input: impl Read,
     output: impl Write,
-    answer: impl Fn(Value) -> Result<String, Refusal>,
-) -> Result<(), Failure> {
+    answer: impl Fn(Value) -> Result<String, InputError>,
+) -> Result<(), CliError> {
     let mut input = BufReader::with_capacity(CHUNK_BYTES, input);
     let mut output = BufWriter::with_capacity(CHUNK_BYTES, output);
-    let mut line = Line::default();
+    let mut line = InputLine::default();
     loop {
         if input.buffer().is_empty() {
             // The next read may wait for somebody who waits for these answers.
-            output.flush().map_err(|error| Failure::writing(&error))?;
+            output.flush().map_err(|error| CliError::writing(&error))?;
         }
         let chunk = match input.fill_buf() {
             Ok(chunk) => chunk,
             Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
-            Err(error) => return Err(Failure::reading("stdin", &error)),
+            Err(error) => return Err(CliError::reading("stdin", &error)),
         };
         let at_end = chunk.is_empty();
         let (used, ended) = match chunk.iter().position(|byte| *byte == b'\n') {
@@ -80,31 +80,31 @@ fn answer_lines(
         // A last line may come without its line feed.
         if ended || (at_end && !line.is_empty()) {
             let reply = match line.parse().and_then(&answer) {
-                Ok(text) => Answer::Ok(text),
-                Err(refusal) => Answer::Error(refusal.code),
+                Ok(text) => LineAnswer::Ok(text),
+                Err(refusal) => LineAnswer::Error(refusal.code),
             };
-            write_answer(&mut output, &reply).map_err(|error| Failure::writing(&error))?;
+            write_answer(&mut output, &reply).map_err(|error| CliError::writing(&error))?;
             line.clear();
         }
         if at_end {
-            return output.flush().map_err(|error| Failure::writing(&error));
+            return output.flush().map_err(|error| CliError::writing(&error));
         }
     }
 }
 
-fn write_answer(output: &mut impl Write, answer: &Answer) -> io::Result<()> {
+fn write_answer(output: &mut impl Write, answer: &LineAnswer) -> io::Result<()> {
     serde_json::to_writer(&mut *output, answer)?;
     output.write_all(b"\n")
 }
 
 /// A line as it comes in. Of one that is too long, nothing is kept.
 #[derive(Default)]
-struct Line {
+struct InputLine {
     bytes: Vec<u8>,
     too_long: bool,
 }
 
-impl Line {
+impl InputLine {
     fn push(&mut self, piece: &[u8]) {
         if self.too_long || self.bytes.len() + piece.len() > MAX_LINE_BYTES {
             self.too_long = true;
@@ -114,12 +114,13 @@ impl Line {
         }
     }
 
-    fn parse(&self) -> Result<Value, Refusal> {
+    fn parse(&self) -> Result<Value, InputError> {
         if self.too_long {
-            return Err(Refusal::new("line-too-long", "The line is over 1 MiB: shorten it."));
+            return Err(InputError::new("line-too-long", "The line is over 1 MiB: shorten it."));
         }
-        serde_json::from_slice(&self.bytes)
-            .map_err(|_| Refusal::new("line-not-json", "The line is not JSON: write it as JSON."))
+        serde_json::from_slice(&self.bytes).map_err(|_| {
+            InputError::new("line-not-json", "The line is not JSON: write it as JSON.")
+        })
     }
 
     fn is_empty(&self) -> bool {
@@ -140,10 +141,10 @@ mod tests {
     use super::*;
 
     /// Repeats strings, refuses the rest.
-    fn echo(line: Value) -> Result<String, Refusal> {
+    fn echo(line: Value) -> Result<String, InputError> {
         match line {
             Value::String(text) => Ok(text),
-            _ => Err(Refusal::new("not-text", "")),
+            _ => Err(InputError::new("not-text", "")),
         }
     }
 
@@ -175,7 +176,7 @@ mod tests {
         input.extend_from_slice(b"\n\"b\"\n");
         assert_eq!(answers(&input), "{\"error\":\"line-too-long\"}\n{\"ok\":\"b\"}\n");
         assert_eq!(answers(&vec![b'x'; MAX_LINE_BYTES + 1]), "{\"error\":\"line-too-long\"}\n");
-        let mut line = Line::default();
+        let mut line = InputLine::default();
         line.push(&vec![b'x'; MAX_LINE_BYTES]);
         line.push(b"x");
         assert!(line.bytes.is_empty() && !line.is_empty());
@@ -226,6 +227,6 @@ mod tests {
                 Ok(())
             }
         }
-        assert_eq!(answer_lines(&b"\"a\"\n"[..], Gone, echo), Err(Failure::ClosedPipe));
+        assert_eq!(answer_lines(&b"\"a\"\n"[..], Gone, echo), Err(CliError::ClosedPipe));
     }
 }

@@ -10,17 +10,17 @@ use tracing_subscriber::EnvFilter;
 use tracing_subscriber::fmt::MakeWriter;
 use tracing_subscriber::util::SubscriberInitExt;
 
-use super::Failure;
+use super::CliError;
 use crate::config::{AccessLog, Log, LogFormat};
 use crate::telemetry::access_log;
 
 /// Start the log, once for the process.
-pub fn init(log: &Log) -> Result<(), Failure> {
+pub fn init(log: &Log) -> Result<(), CliError> {
     let colours = io::stderr().is_terminal();
     dispatch(log, io::stderr, colours)?.try_init().map_err(|error| failed(&error))
 }
 
-fn dispatch<W>(log: &Log, writer: W, colours: bool) -> Result<Dispatch, Failure>
+fn dispatch<W>(log: &Log, writer: W, colours: bool) -> Result<Dispatch, CliError>
 where
     W: for<'a> MakeWriter<'a> + Send + Sync + 'static,
 {
@@ -44,8 +44,8 @@ where
     })
 }
 
-fn failed(error: &dyn std::error::Error) -> Failure {
-    Failure::Failed(format!("Cannot start the log: {error}; check the setting log."))
+fn failed(error: &dyn std::error::Error) -> CliError {
+    CliError::Failed(format!("Cannot start the log: {error}; check the setting log."))
 }
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
 //! `kurz migrate`: bring a store's tables up to date without serving it. `kurz serve` does the same
 //! at its start.
 
-use super::Failure;
+use super::CliError;
 use super::lines::print_line;
 use super::runtime::block_on;
 use super::settings::Settings;
@@ -23,12 +23,12 @@ pub(super) struct Args {
     settings: Settings,
 }
 
-pub(super) fn run(args: &Args) -> Result<(), Failure> {
+pub(super) fn run(args: &Args) -> Result<(), CliError> {
     let config = args.settings.load()?.store;
     block_on(migrate(&config))
 }
 
-async fn migrate(config: &StoreConfig) -> Result<(), Failure> {
+async fn migrate(config: &StoreConfig) -> Result<(), CliError> {
     let url = &config.url;
     let mut applied = Vec::new();
     if Store::inspect(config).await? != SchemaState::Current {

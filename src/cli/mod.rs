@@ -13,7 +13,7 @@ mod completions;
 mod copy;
 mod counter_code;
 mod doctor;
-mod failure;
+mod error;
 mod key;
 mod lines;
 mod links;
@@ -33,7 +33,8 @@ use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 
-pub use self::failure::Failure;
+pub use self::error::CliError;
+use self::operator::OperatorArgs;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -64,13 +65,19 @@ enum Command {
     Serve(serve::Args),
     Shorten(shorten::Args),
     Links(links::Args),
-    Workspace(workspace::Args),
+    /// Make, show, change and delete workspaces and their hosts
+    #[command(subcommand, after_help = workspace::EXAMPLES)]
+    Workspace(workspace::Command),
     Migrate(migrate::Args),
     Backup(backup::Args),
     Copy(copy::Args),
     Doctor(doctor::Args),
-    User(user::Args),
-    Key(key::Args),
+    /// Add, list and change accounts
+    #[command(after_help = user::EXAMPLES)]
+    User(OperatorArgs<user::Command>),
+    /// Make, list and revoke API keys
+    #[command(after_help = key::EXAMPLES)]
+    Key(OperatorArgs<key::Command>),
     Canon(canon::Args),
     Code(code::Args),
     CounterCode(counter_code::Args),
@@ -84,14 +91,14 @@ pub fn main() -> ExitCode {
         Err(error) => {
             // Help and version come here too. A closed pipe has no reader to tell.
             let _ = error.print();
-            return ExitCode::from(if error.use_stderr() { failure::USAGE } else { 0 });
+            return ExitCode::from(if error.use_stderr() { error::USAGE } else { 0 });
         }
     };
     let done = match cli.command {
         Command::Serve(args) => serve::run(&args),
         Command::Shorten(args) => shorten::run(&args),
         Command::Links(args) => links::run(&args),
-        Command::Workspace(args) => workspace::run(&args),
+        Command::Workspace(command) => workspace::run(&command),
         Command::Migrate(args) => migrate::run(&args),
         Command::Backup(args) => backup::run(&args),
         Command::Copy(args) => copy::run(&args),

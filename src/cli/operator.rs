@@ -7,7 +7,9 @@ use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::Failure;
+use clap::Subcommand;
+
+use super::CliError;
 use crate::account::Email;
 use crate::account::password::Password;
 use crate::app::accounts::{self, Accounts};
@@ -31,19 +33,28 @@ pub(super) struct StoreArgs {
     config: Option<PathBuf>,
 }
 
+/// A subcommand that works on a store.
+#[derive(Debug, clap::Args)]
+pub(super) struct OperatorArgs<C: Subcommand> {
+    #[command(subcommand)]
+    pub(super) command: C,
+    #[command(flatten)]
+    pub(super) store: StoreArgs,
+}
+
 /// Do `work` on the accounts of the store.
-pub(super) fn with_people<F>(
+pub(super) fn with_accounts<F>(
     args: &StoreArgs,
     work: impl FnOnce(Accounts) -> F,
-) -> Result<(), Failure>
+) -> Result<(), CliError>
 where
-    F: Future<Output = Result<(), Failure>>,
+    F: Future<Output = Result<(), CliError>>,
 {
     let mut overrides = Overrides::default();
     overrides.file.clone_from(&args.config);
     overrides.set("store", args.store.as_deref());
     let config = Config::load(&overrides, config::environment()?, Path::new("."))?;
-    let failed = |error: &dyn std::fmt::Display| Failure::Failed(error.to_string());
+    let failed = |error: &dyn std::fmt::Display| CliError::Failed(error.to_string());
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()
@@ -63,40 +74,40 @@ where
 }
 
 /// A refusal by the program, as a subcommand ends with it.
-pub(super) fn refused(error: AppError) -> Failure {
+pub(super) fn refused(error: AppError) -> CliError {
     match error {
         AppError::Invalid(fields) => {
             let details: Vec<String> = fields.into_iter().map(|field| field.detail).collect();
-            Failure::Refused(details.join("; "))
+            CliError::Refused(details.join("; "))
         }
-        AppError::Store(error) => Failure::Failed(error.to_string()),
-        other => Failure::Refused(other.to_string()),
+        AppError::Store(error) => CliError::Failed(error.to_string()),
+        other => CliError::Refused(other.to_string()),
     }
 }
 
 /// Read an address.
-pub(super) fn email(text: &str) -> Result<Email, Failure> {
+pub(super) fn email(text: &str) -> Result<Email, CliError> {
     accounts::read_email(text).map_err(|error| refused(error.into()))
 }
 
 /// A password from the terminal, where it is not shown, or else the first line of stdin. Never from
 /// an argument: those are there for everybody on the machine to read.
-pub(super) fn ask_password() -> Result<Password, Failure> {
+pub(super) fn ask_password() -> Result<Password, CliError> {
     let text = if io::stdin().is_terminal() {
         let ask = |prompt| {
             rpassword::prompt_password(prompt)
-                .map_err(|error| Failure::reading("the password", &error))
+                .map_err(|error| CliError::reading("the password", &error))
         };
         let first = ask("Password: ")?;
         if ask("The same again: ")? != first {
-            return Err(Failure::Refused("the two passwords differ: try again".to_owned()));
+            return Err(CliError::Refused("the two passwords differ: try again".to_owned()));
         }
         first
     } else {
         let mut text = String::new();
         let mut input = io::stdin().lock().take(MOST_BYTES);
         io::BufRead::read_line(&mut io::BufReader::new(&mut input), &mut text)
-            .map_err(|error| Failure::reading("the password from stdin", &error))?;
+            .map_err(|error| CliError::reading("the password from stdin", &error))?;
         text.trim_end_matches(['\r', '\n']).to_owned()
     };
     accounts::read_password("password", &text).map_err(|error| refused(error.into()))

@@ -6,10 +6,10 @@ use std::io::{self, Write};
 
 use serde_json::Value;
 
-use super::Failure;
-use super::client::Client;
+use super::CliError;
+use super::client::ApiClient;
 use super::lines::print_text;
-use super::table::Table;
+use super::table::TextTable;
 
 /// The most that the API puts into one page.
 const PAGE: u16 = 1000;
@@ -41,9 +41,9 @@ pub(super) struct List<'a> {
 
 impl List<'_> {
     /// Print as much as `extent` says.
-    pub(super) async fn print(self, client: &Client, extent: &Extent) -> Result<(), Failure> {
+    pub(super) async fn print(self, client: &ApiClient, extent: &Extent) -> Result<(), CliError> {
         let limit = if extent.all { PAGE } else { extent.limit };
-        let mut table = Table::new(self.columns);
+        let mut table = TextTable::new(self.columns);
         let mut cursor: Option<String> = None;
         loop {
             let mut query = self.query.clone();

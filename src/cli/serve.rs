@@ -4,7 +4,7 @@ use rustix::process::{Resource, getrlimit, setrlimit};
 
 use crate::cli::lines::print_line;
 use crate::cli::settings::{self, Settings};
-use crate::cli::{Failure, logs};
+use crate::cli::{CliError, logs};
 use crate::clock::Clock;
 use crate::config::Config;
 use crate::entropy::Entropy;
@@ -37,7 +37,7 @@ pub(super) struct Args {
     settings: Settings,
 }
 
-pub(super) fn run(args: &Args) -> Result<(), Failure> {
+pub(super) fn run(args: &Args) -> Result<(), CliError> {
     let mut overrides = args.settings.overrides();
     overrides.set("open", args.open.then_some("true"));
     overrides.set("listen", args.listen.as_deref());
@@ -49,12 +49,12 @@ pub(super) fn run(args: &Args) -> Result<(), Failure> {
         .worker_threads(1)
         .enable_all()
         .build()
-        .map_err(|error| Failure::Failed(format!("cannot start the runtime: {error}")))?;
+        .map_err(|error| CliError::Failed(format!("cannot start the runtime: {error}")))?;
     runtime.block_on(serve(&config))
 }
 
-async fn serve(config: &Config) -> Result<(), Failure> {
-    let failed = |error: &dyn std::fmt::Display| Failure::Failed(error.to_string());
+async fn serve(config: &Config) -> Result<(), CliError> {
+    let failed = |error: &dyn std::fmt::Display| CliError::Failed(error.to_string());
     // Before anything is started: a signal that comes early is not lost.
     let mut signals = Signals::listen().map_err(|error| failed(&error))?;
     let program = RunningServer::start(config, Clock::system(), Entropy::os())

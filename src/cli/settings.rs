@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use super::Failure;
+use super::CliError;
 use crate::config::{self, Config, Overrides};
 
 /// The flags of the store and of the settings' file.
@@ -26,12 +26,12 @@ impl Settings {
     }
 
     /// The settings, all layers.
-    pub(super) fn load(&self) -> Result<Config, Failure> {
+    pub(super) fn load(&self) -> Result<Config, CliError> {
         load(&self.overrides())
     }
 }
 
 /// The settings of this process and this folder, under `overrides`.
-pub(super) fn load(overrides: &Overrides) -> Result<Config, Failure> {
+pub(super) fn load(overrides: &Overrides) -> Result<Config, CliError> {
     Ok(Config::load(overrides, config::environment()?, Path::new("."))?)
 }

@@ -2,10 +2,11 @@
 
 use serde_json::{Value, json};
 
-use super::Failure;
-use super::arguments::{strategies, time, workspace};
-use super::client::Client;
+use super::CliError;
+use super::arguments::{strategies, workspace};
+use super::client::ApiClient;
 use super::lines::print_line;
+use super::links::fields::NewFields;
 use super::runtime::block_on;
 use crate::code::WorkspaceId;
 
@@ -30,31 +31,18 @@ pub(super) struct Args {
     /// A code of your choice: 3 to 64 letters, digits, dashes and underscores
     #[arg(long, value_name = "C", allow_hyphen_values = true)]
     code: Option<String>,
-    /// A name for people
-    #[arg(long, value_name = "T")]
-    title: Option<String>,
-    /// A word to find it by; may be given several times
-    #[arg(long = "tag", value_name = "T")]
-    tags: Vec<String>,
     /// How to make the code, if not as the workspace does
     #[arg(long, value_name = "S", value_parser = strategies(), conflicts_with = "code")]
     strategy: Option<String>,
-    /// From when on it answers 410, like 2026-12-31T23:59:59Z
-    #[arg(long, value_name = "TIME", value_parser = time)]
-    expires_at: Option<String>,
-    /// How often it may be followed in a month; 0: any number of times
-    #[arg(long, value_name = "N")]
-    hit_limit: Option<u32>,
-    /// How it redirects: 301, 302, 307 or 308 [default: 302]
-    #[arg(long, value_name = "STATUS")]
-    redirect_status: Option<u16>,
+    #[command(flatten)]
+    fields: NewFields,
     /// Print the whole link as JSON
     #[arg(long)]
     json: bool,
 }
 
-pub(super) fn run(args: &Args) -> Result<(), Failure> {
-    let client = Client::from_environment()?;
+pub(super) fn run(args: &Args) -> Result<(), CliError> {
+    let client = ApiClient::from_environment()?;
     let link = block_on(async {
         match &args.workspace {
             Some(workspace) => {
@@ -68,7 +56,7 @@ pub(super) fn run(args: &Args) -> Result<(), Failure> {
 }
 
 /// The short URL, or the whole link.
-pub(super) fn print_link(link: &Value, json: bool) -> Result<(), Failure> {
+pub(super) fn print_link(link: &Value, json: bool) -> Result<(), CliError> {
     match link.get("short_url").and_then(Value::as_str) {
         Some(short_url) if !json => print_line(short_url),
         _ => print_line(&link.to_string()),
@@ -77,19 +65,13 @@ pub(super) fn print_link(link: &Value, json: bool) -> Result<(), Failure> {
 
 impl Args {
     fn body(&self) -> Value {
-        let mut body = json!({
-            "original_url": self.url,
-            "custom_code": self.code,
-            "title": self.title,
-            "tags": self.tags,
-            "strategy": self.strategy,
-            "expires_at": self.expires_at,
-            "hit_limit": self.hit_limit,
-            "redirect_status": self.redirect_status,
-        });
-        if let Value::Object(fields) = &mut body {
-            fields.retain(|_, value| !value.is_null());
+        let mut body = self.fields.body();
+        body.insert("original_url".to_owned(), json!(self.url));
+        for (name, value) in [("custom_code", &self.code), ("strategy", &self.strategy)] {
+            if let Some(value) = value {
+                body.insert(name.to_owned(), json!(value));
+            }
         }
-        body
+        Value::Object(body)
     }
 }

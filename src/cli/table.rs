@@ -6,13 +6,13 @@
 use serde_json::Value;
 
 /// Rows under a head, a page at a time. The columns of a later page are no narrower.
-pub(super) struct Table {
+pub(super) struct TextTable {
     fields: &'static [(&'static str, &'static str)],
     widths: Vec<usize>,
     is_new: bool,
 }
 
-impl Table {
+impl TextTable {
     /// A table of these columns: title and field.
     pub(super) fn new(fields: &'static [(&'static str, &'static str)]) -> Self {
         Self { fields, widths: vec![0; fields.len()], is_new: true }
@@ -80,7 +80,7 @@ mod tests {
 
     #[test]
     fn columns_are_as_wide_as_their_widest_cell_and_the_head_comes_once() {
-        let mut table = Table::new(&[("CODE", "code"), ("HITS", "hits"), ("TITLE", "title")]);
+        let mut table = TextTable::new(&[("CODE", "code"), ("HITS", "hits"), ("TITLE", "title")]);
         let first = table.page(&[json!({"code": "promo-2", "hits": 3, "title": "Größe"})]);
         assert_eq!(first, "CODE     HITS  TITLE\npromo-2  3     Größe\n");
         let second = table.page(&[json!({"code": "a", "hits": 12345, "title": null})]);

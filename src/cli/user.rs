@@ -4,15 +4,15 @@
 use clap::Subcommand;
 use serde_json::json;
 
-use super::Failure;
-use super::client::Client;
+use super::CliError;
+use super::client::ApiClient;
 use super::lines::print_line;
-use super::operator::{StoreArgs, ask_password, email, refused, with_people};
+use super::operator::{OperatorArgs, StoreArgs, ask_password, email, refused, with_accounts};
 use super::runtime::block_on;
 use crate::app::accounts::{self, Accounts, NewUser};
 use crate::app::{Actor, AppError, User};
 
-const EXAMPLES: &str = "\
+pub(super) const EXAMPLES: &str = "\
 Examples:
   kurz user add ada@example.com --admin        asks for the password
   echo \"$PASSWORD\" | kurz user add bob@example.com --name Bob
@@ -20,18 +20,8 @@ Examples:
   kurz user passwd ada@example.com             ends all of her sign-ins
   kurz user list";
 
-/// Add, list and change accounts
-#[derive(Debug, clap::Args)]
-#[command(after_help = EXAMPLES)]
-pub(super) struct Args {
-    #[command(subcommand)]
-    what: What,
-    #[command(flatten)]
-    store: StoreArgs,
-}
-
 #[derive(Debug, Subcommand)]
-enum What {
+pub(super) enum Command {
     /// Make an account; the password comes from a prompt or from stdin
     #[command(after_help = "Example:\n  kurz user add ada@example.com --admin")]
     Add {
@@ -86,9 +76,9 @@ enum What {
     },
 }
 
-pub(super) fn run(args: &Args) -> Result<(), Failure> {
-    match &args.what {
-        What::Add { email: text, admin, name } => {
+pub(super) fn run(args: &OperatorArgs<Command>) -> Result<(), CliError> {
+    match &args.command {
+        Command::Add { email: text, admin, name } => {
             let new = NewUser {
                 email: email(text)?,
                 name: accounts::read_name(name).map_err(|error| refused(error.into()))?,
@@ -96,62 +86,64 @@ pub(super) fn run(args: &Args) -> Result<(), Failure> {
                 is_admin: *admin,
                 invite: None,
             };
-            with_people(&args.store, |people| async move {
-                let user = people.add(new, &Actor::operator()).await.map_err(refused)?;
+            with_accounts(&args.store, |accounts| async move {
+                let user = accounts.add(new, &Actor::operator()).await.map_err(refused)?;
                 print_line(&line(&user))
             })
         }
-        What::List => with_people(&args.store, |people| async move { list(&people).await }),
-        What::Passwd { email: text } => {
+        Command::List => {
+            with_accounts(&args.store, |accounts| async move { list(&accounts).await })
+        }
+        Command::Passwd { email: text } => {
             let (email, password) = (email(text)?, ask_password()?);
-            with_people(&args.store, |people| async move {
-                let user = people.find(&email).await.map_err(refused)?;
-                people
+            with_accounts(&args.store, |accounts| async move {
+                let user = accounts.find(&email).await.map_err(refused)?;
+                accounts
                     .set_password(user.id, password, &Actor::operator())
                     .await
                     .map_err(refused)
                     .map(|_| ())
             })
         }
-        What::Promote { email: text } => {
+        Command::Promote { email: text } => {
             let email = email(text)?;
-            with_people(&args.store, |people| async move {
-                people.grant_admin(&email, &Actor::operator()).await.map_err(refused)
+            with_accounts(&args.store, |accounts| async move {
+                accounts.grant_admin(&email, &Actor::operator()).await.map_err(refused)
             })
         }
-        What::Disable { email, links: false } => set_disabled(&args.store, email, true),
-        What::Enable { email, links: false } => set_disabled(&args.store, email, false),
-        What::Disable { email, links: true } => ask_server(email, "disable"),
-        What::Enable { email, links: true } => ask_server(email, "enable"),
-        What::Invite { email: text } => {
+        Command::Disable { email, links: false } => set_disabled(&args.store, email, true),
+        Command::Enable { email, links: false } => set_disabled(&args.store, email, false),
+        Command::Disable { email, links: true } => ask_server(email, "disable"),
+        Command::Enable { email, links: true } => ask_server(email, "enable"),
+        Command::Invite { email: text } => {
             let email = email(text)?;
-            with_people(&args.store, |people| async move {
-                let (token, until) = people.invite(&email).await.map_err(refused)?;
+            with_accounts(&args.store, |accounts| async move {
+                let (token, until) = accounts.invite(&email).await.map_err(refused)?;
                 print_line(&format!("{token}  for {email}, until {until}"))
             })
         }
     }
 }
 
-fn set_disabled(store: &StoreArgs, text: &str, disabled: bool) -> Result<(), Failure> {
+fn set_disabled(store: &StoreArgs, text: &str, disabled: bool) -> Result<(), CliError> {
     let email = email(text)?;
-    with_people(store, |people| async move {
-        people.set_disabled(&email, disabled, &Actor::operator()).await.map_err(refused)
+    with_accounts(store, |accounts| async move {
+        accounts.set_disabled(&email, disabled, &Actor::operator()).await.map_err(refused)
     })
 }
 
 /// Through the server: the links that it has in memory are to be forgotten at once.
-fn ask_server(text: &str, what: &str) -> Result<(), Failure> {
+fn ask_server(text: &str, what: &str) -> Result<(), CliError> {
     let email = email(text)?;
-    let client = Client::from_environment()?;
+    let client = ApiClient::from_environment()?;
     let path = ["admin", "users", email.as_str(), what];
     block_on(client.post(&path, Some(json!({ "links": true })))).map(|_| ())
 }
 
-async fn list(people: &Accounts) -> Result<(), Failure> {
+async fn list(accounts: &Accounts) -> Result<(), CliError> {
     // A closed pipe ends the list like its end; the first failure to write is the one to tell.
     let mut broken = None;
-    let done = people
+    let done = accounts
         .for_each(|user| {
             print_line(&line(user)).map_err(|failure| {
                 broken = Some(failure);

@@ -46,7 +46,12 @@ pub struct Code(String);
 impl Code {
     /// Read a code; `None` when the text cannot be one.
     pub fn parse(text: &str) -> Option<Self> {
-        is_name(text).then(|| Self(text.to_owned()))
+        Self::is_valid(text).then(|| Self(text.to_owned()))
+    }
+
+    /// Whether a text can be a code.
+    pub fn is_valid(text: &str) -> bool {
+        is_name(text)
     }
 
     /// The code as text.

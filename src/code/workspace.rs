@@ -15,7 +15,12 @@ pub struct WorkspaceId(String);
 impl WorkspaceId {
     /// Read an id; `None` when the text cannot be one.
     pub fn parse(text: &str) -> Option<Self> {
-        is_name(text).then(|| Self(text.to_owned()))
+        Self::is_valid(text).then(|| Self(text.to_owned()))
+    }
+
+    /// Whether a text can be an id.
+    pub fn is_valid(text: &str) -> bool {
+        is_name(text)
     }
 
     /// The id as text.

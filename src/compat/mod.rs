@@ -1,5 +1,5 @@
-//! Older wire shapes, served beside the native API: thin translators, camelCase, over the same code.
-//! They share how the native API reads a request; what is done is `app`'s alone.
+//! Compatibility APIs, served beside the native one: thin translators of other wire shapes. They read
+//! requests as the native API does; what is done is in `app`.
 
 mod adma;
 mod cloudshortener;
@@ -7,19 +7,10 @@ mod cloudshortener;
 use std::sync::Arc;
 
 use utoipa_axum::router::OpenApiRouter;
-use utoipa_axum::routes;
 
 use crate::app::App;
 
-/// All endpoints of the compat, with their descriptions.
+/// All endpoints, with their descriptions.
 pub fn endpoints() -> OpenApiRouter<Arc<App>> {
-    OpenApiRouter::new()
-        .routes(routes!(adma::register))
-        .routes(routes!(adma::login))
-        .routes(routes!(adma::create_public))
-        .routes(routes!(adma::create, adma::list))
-        .routes(routes!(adma::delete))
-        .routes(routes!(adma::sync))
-        .routes(routes!(adma::stats))
-        .routes(routes!(cloudshortener::shorten))
+    adma::endpoints().merge(cloudshortener::endpoints())
 }

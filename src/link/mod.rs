@@ -1,13 +1,16 @@
 //! What a link is, whose it is and how it lives. Pure: no I/O, no SQL, no HTTP types; time comes in as a
 //! parameter.
 
+pub mod address_key;
 pub mod blocklist;
-pub mod lifecycle;
+pub mod change;
+pub mod field_text;
+pub mod fields;
 pub mod hour;
 pub mod id;
 pub mod idn;
 pub mod latency;
-pub mod limits;
+pub mod lifecycle;
 pub mod location;
 pub mod month;
 pub mod own_addresses;
@@ -18,8 +21,11 @@ pub mod click_totals;
 pub mod target;
 pub mod withheld;
 
+pub use address_key::AddressKey;
 pub use blocklist::Blocklist;
+pub use change::Change;
 pub use click_totals::ClickTotals;
+pub use fields::{LinkFieldChanges, LinkFields};
 pub use hour::Hour;
 pub use id::LinkId;
 pub use latency::Latency;

@@ -3,7 +3,7 @@
 use crate::account::{KeyId, UserId};
 use crate::clock::Timestamp;
 use crate::code::{Code, WorkspaceId};
-use crate::link::{LinkId, Month, Reason, Strategy};
+use crate::link::{LinkFields, LinkId, Month, Reason, Strategy};
 
 /// A link with its counts.
 #[derive(Clone, Debug, PartialEq)]
@@ -20,20 +20,12 @@ pub struct Link {
     pub target: String,
     /// SHA-256 of the target's canonical form.
     pub canonical_hash: [u8; 32],
-    /// A name for people.
-    pub title: Option<String>,
-    /// Words to find it by, in the order given.
-    pub tags: Vec<String>,
-    /// 301, 302, 307 or 308.
-    pub redirect_status: u16,
-    /// Hits allowed in a month; 0: any number; `None`: what the workspace or the server says.
-    pub hit_limit: Option<i64>,
+    /// What was set on it.
+    pub fields: LinkFields,
     /// When it was made.
     pub created_at: Timestamp,
     /// When it was last changed.
     pub updated_at: Timestamp,
-    /// From when on it is gone.
-    pub expires_at: Option<Timestamp>,
     /// When cleanup found its time over: from then on no clock brings it back.
     pub expired_at: Option<Timestamp>,
     /// When it was deleted, while it can still be restored.
@@ -122,7 +114,8 @@ impl Link {
             Some(Status::Deleted)
         } else if self.disabled.is_some() {
             Some(Status::Disabled)
-        } else if self.expired_at.is_some() || self.expires_at.is_some_and(|end| now >= end) {
+        } else if self.expired_at.is_some() || self.fields.expires_at.is_some_and(|end| now >= end)
+        {
             Some(Status::Expired)
         } else {
             Some(Status::Active)

@@ -5,10 +5,10 @@
 //! and so all tests, stop at one that breaks it.
 
 /// A code: its name, its HTTP status, what it means and what to do.
-pub(super) type Entry = (&'static str, u16, &'static str);
+pub(super) type CatalogueEntry = (&'static str, u16, &'static str);
 
 #[rustfmt::skip]
-pub(super) const CATALOGUE: &[Entry] = &[
+pub(super) const CATALOGUE: &[CatalogueEntry] = &[
     ("body-incomplete", 400, "The request's body ended early."),
     ("body-invalid", 422, "The JSON has an unknown, repeated, missing or mistyped field; `detail` names it."),
     ("body-not-utf8", 400, "The request's body is not UTF-8 text."),

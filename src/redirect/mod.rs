@@ -5,7 +5,6 @@
 
 mod answer;
 mod date;
-mod address_key;
 mod pages;
 pub mod visitor_kind;
 mod withheld_pages;
@@ -25,11 +24,10 @@ use crate::code::{Reserved, path};
 use crate::language::Language;
 use crate::limits::Limits;
 use crate::limits::throttle::Throttle;
-use crate::link::{Decision, Month};
+use crate::link::{AddressKey, Decision, Month};
 use crate::quota::{HitOutcome, Reservation, SharedQuota};
 use crate::telemetry::{RequestIds, error_chain};
 
-use address_key::AddressKey;
 use answer::Refusal;
 pub use date::Date;
 pub use visitor_kind::Visitors;

@@ -8,7 +8,10 @@ use std::time::Duration;
 
 use crate::clock::Timestamp;
 use crate::store::driver::{Outcome, Step, statements};
+use crate::store::link_columns::PURGED_COLUMNS;
 use crate::store::locks::{HeldLock, database_now, ms};
+use crate::store::text::Piece::{Nulls, Text};
+use crate::store::text::text;
 use crate::store::value::{SqlRow, SqlValue};
 use crate::store::{Error, Store, audit};
 
@@ -45,11 +48,10 @@ statements! {
         limit $3");
     /// What is left is what guards the code: its place, the hash of its URL, whose it was,
     /// and that it was disabled.
-    PURGE = concat!("update links set target = '', title = null, tags = null, hit_limit = null,
-            claim_hash = null, made_key = null, made_from = null, disabled_note = null,
-            row_checksum = null, purged_at = ", database_now!("$1"), ", version = version + 1
+    PURGE = text!(Text("update links set target = '', "), Nulls(PURGED_COLUMNS),
+        Text(concat!(", purged_at = ", database_now!("$1"), ", version = version + 1
         where id = $2 and purged_at is null and ", is_due!("$1", "$3"), "
-        returning workspace, code");
+        returning workspace, code")));
     PURGE_TAGS = "delete from link_tags
         where link_id in (select id from links where id = $1 and purged_at is not null)";
     PURGE_STATS = "delete from link_stats

@@ -4,23 +4,34 @@
 //! one is told to look again.
 
 use crate::clock::Timestamp;
-use crate::link::{Link, LinkId, Strategy};
+use crate::link::{Link, LinkFields, LinkId, Strategy};
 use crate::store::driver::{Outcome, Step, statements};
 use crate::store::insert::tag_steps;
-use crate::store::links::join_tags;
+use crate::store::link_columns::{FIELD_COLUMNS, field_values};
 use crate::store::row_checksum::row_checksum;
+use crate::store::text::Piece::{Assignments, Params, Text};
+use crate::store::text::{position_of, text};
 use crate::store::value::SqlValue;
 use crate::store::{Error, Store};
 use crate::store::{NewAuditEntry, audit};
 
+/// The first parameter of `EDIT` that is a field.
+const FIRST_FIELD: usize = 6;
+
 statements! {
     /// A link whose end was moved is no longer one that cleanup found at its end.
-    EDIT = "update links set strategy = $1, target = $2, canonical_hash = $3, title = $4,
-            tags = $5, redirect_status = $6, hit_limit = $7, expires_at = $8,
-            expired_at = case when expires_at = $8 then expired_at else null end,
-            updated_at = $9, version = version + 1, row_checksum = $10
-        where id = $11 and version = $12 and deleted_at is null and purged_at is null
-        returning id";
+    EDIT = text!(
+        Text("update links set strategy = $1, target = $2, canonical_hash = $3, updated_at = $4,
+            row_checksum = $5, version = version + 1, "),
+        Assignments(FIELD_COLUMNS, FIRST_FIELD),
+        Text(", expired_at = case when expires_at = "),
+        Params(FIRST_FIELD + position_of(FIELD_COLUMNS, "expires_at"), 1),
+        Text(" then expired_at else null end where id = "),
+        Params(FIRST_FIELD + FIELD_COLUMNS.len(), 1),
+        Text(" and version = "),
+        Params(FIRST_FIELD + FIELD_COLUMNS.len() + 1, 1),
+        Text(" and deleted_at is null and purged_at is null returning id"),
+    );
     UNTAG = "delete from link_tags where link_id = $1";
     /// What is known of the old target says nothing about the new one; when to look again stays, so
     /// that edits cannot make kurz look more often.
@@ -43,16 +54,8 @@ pub struct LinkEdit {
     pub target: String,
     /// SHA-256 of the target's canonical form.
     pub canonical_hash: [u8; 32],
-    /// A name for people.
-    pub title: Option<String>,
-    /// Words to find it by.
-    pub tags: Vec<String>,
-    /// 301, 302, 307 or 308.
-    pub redirect_status: u16,
-    /// Hits a month, if it has a limit of its own.
-    pub hit_limit: Option<i64>,
-    /// From when on it is gone.
-    pub expires_at: Option<Timestamp>,
+    /// What is set on it.
+    pub fields: LinkFields,
 }
 
 impl Store {
@@ -64,25 +67,19 @@ impl Store {
         now: Timestamp,
         change: &NewAuditEntry,
     ) -> Result<bool, Error> {
-        let tags = join_tags(&edit.tags);
-        let params = [
+        let start = [
             SqlValue::text(edit.strategy.as_str()),
             SqlValue::text(&edit.target),
             SqlValue::blob(&edit.canonical_hash),
-            edit.title.as_deref().into(),
-            tags.as_deref().into(),
-            SqlValue::Int(edit.redirect_status.into()),
-            edit.hit_limit.into(),
-            edit.expires_at.into(),
             now.into(),
             row_checksum(link.id, link.workspace.as_str(), link.code.as_str(), &edit.target),
-            SqlValue::Int(link.id.0),
-            SqlValue::Int(link.version),
         ];
+        let end = [SqlValue::Int(link.id.0), SqlValue::Int(link.version)];
+        let params = start.into_iter().chain(field_values(&edit.fields)).chain(end);
         let mut steps = vec![Step::new(EDIT, params).or_undo()];
-        if link.tags != edit.tags {
+        if link.fields.tags != edit.fields.tags {
             steps.push(Step::new(UNTAG, [SqlValue::Int(link.id.0)]));
-            steps.extend(tag_steps(link.id, &edit.tags));
+            steps.extend(tag_steps(link.id, &edit.fields.tags));
         }
         if link.target != edit.target {
             steps.push(Step::new(FORGET_HEALTH, [SqlValue::Int(link.id.0)]));

@@ -7,34 +7,49 @@
 use crate::account::UserId;
 use crate::clock::Timestamp;
 use crate::code::{Code, WorkspaceId};
-use crate::link::{LinkId, LinkOrigin, Month, Strategy};
+use crate::link::{LinkFields, LinkId, LinkOrigin, Month, Strategy};
 use crate::store::driver::{Outcome, Step, statements};
-use crate::store::links::join_tags;
+use crate::store::link_columns::{FIELD_COLUMNS, LINK_COLUMNS, at, field_values, join_tags};
 use crate::store::row_checksum::row_checksum;
+use crate::store::text::Piece::{Assignments, Names, Params, Text};
+use crate::store::text::text;
 use crate::store::value::{SqlRow, SqlValue};
 use crate::store::{Error, Store};
+
+/// Where the columns of the fields begin.
+const FIRST_FIELD: usize = LINK_COLUMNS.len() - FIELD_COLUMNS.len();
+/// The first parameter of `REVIVE` after those of the fields.
+const AFTER_FIELDS: usize = 8 + FIELD_COLUMNS.len();
 
 statements! {
     /// Changes nothing when the code, the bare code on the main host or, for a deterministic link,
     /// its URL is taken. It reads nothing back: for a statement that does, SQLite first copies
     /// every page it is about to change.
-    INSERT = "insert into links (id, workspace, code, strategy, target, canonical_hash, title,
-            tags, redirect_status, hit_limit, created_at, updated_at, expires_at, main_since,
-            version, owner_id, claim_hash, made_key, made_from, row_checksum)
-        values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $11, $12, $13, 1, $14, $15, $16, $17,
-            $18)
-        on conflict do nothing";
+    INSERT = text!(
+        Text("insert into links ("),
+        Names(LINK_COLUMNS),
+        Text(") values ("),
+        Params(1, LINK_COLUMNS.len()),
+        Text(") on conflict do nothing"),
+    );
     /// Bring back a link that is deleted, expired or purged, for the URL it always led to; not one
     /// that was disabled.
-    REVIVE = "update links set strategy = $1, target = $2, title = $3, tags = $4,
-            redirect_status = $5, hit_limit = $6, created_at = $7, updated_at = $7,
-            expires_at = $8, owner_id = $9, claim_hash = null, deleted_at = null,
-            expired_at = null, purged_at = null, made_key = $10, made_from = $11,
-            version = version + 1, row_checksum = $12
-        where workspace = $13 and code = $14 and canonical_hash = $15 and disabled_at is null
+    REVIVE = text!(
+        Text("update links set strategy = $1, target = $2, created_at = $3, updated_at = $3,
+            owner_id = $4, made_key = $5, made_from = $6, row_checksum = $7, claim_hash = null,
+            deleted_at = null, expired_at = null, purged_at = null, version = version + 1, "),
+        Assignments(FIELD_COLUMNS, 8),
+        Text(" where workspace = "),
+        Params(AFTER_FIELDS, 1),
+        Text(" and code = "),
+        Params(AFTER_FIELDS + 1, 1),
+        Text(" and canonical_hash = "),
+        Params(AFTER_FIELDS + 2, 1),
+        Text(" and disabled_at is null
             and (deleted_at is not null or expired_at is not null or purged_at is not null
-                or expires_at <= $16)
-        returning id, main_since";
+                or expires_at <= $3)
+        returning id, main_since"),
+    );
     /// Before a revival, on the same condition.
     UNTAG_DEAD = "delete from link_tags where link_id in (select id from links where id = $1
             and canonical_hash = $2 and disabled_at is null
@@ -70,18 +85,10 @@ pub struct NewLink {
     pub target: String,
     /// SHA-256 of the target's canonical form.
     pub canonical_hash: [u8; 32],
-    /// A name for people.
-    pub title: Option<String>,
-    /// Words to find it by.
-    pub tags: Vec<String>,
-    /// 301, 302, 307 or 308.
-    pub redirect_status: u16,
-    /// Hits a month, if it has a limit of its own.
-    pub hit_limit: Option<i64>,
+    /// What is set on it.
+    pub fields: LinkFields,
     /// When it is made.
     pub created_at: Timestamp,
-    /// From when on it is gone.
-    pub expires_at: Option<Timestamp>,
     /// Whether it asks for its bare code on the main host, and has no place without it.
     pub wants_main: bool,
     /// Whose it is to be.
@@ -156,7 +163,7 @@ impl Store {
             if link.revive {
                 steps.push(Step::new(MOVE_STATS, [SqlValue::Int(link.id.0)]));
             }
-            steps.extend(tag_steps(link.id, &link.tags));
+            steps.extend(tag_steps(link.id, &link.fields.tags));
             owners.resize(steps.len(), None);
         }
         match self.db.batch(steps).await? {
@@ -189,7 +196,7 @@ impl Store {
             SqlValue::Int(meter.limit),
         ];
         let mut steps = vec![Step::new(COUNT_LINK, params).or_undo(), insert_step(link).or_undo()];
-        steps.extend(tag_steps(link.id, &link.tags));
+        steps.extend(tag_steps(link.id, &link.fields.tags));
         match self.db.batch(steps).await? {
             Outcome::Done(rows) => {
                 let row = rows.get(1).and_then(|rows| rows.first());
@@ -210,55 +217,49 @@ impl Store {
 }
 
 fn insert_step(link: &NewLink) -> Step {
-    let tags = join_tags(&link.tags);
-    Step::new(
-        INSERT,
-        [
-            SqlValue::Int(link.id.0),
-            SqlValue::text(link.workspace.as_str()),
-            SqlValue::text(link.code.as_str()),
-            SqlValue::text(link.strategy.as_str()),
-            SqlValue::text(&link.target),
-            SqlValue::blob(&link.canonical_hash),
-            link.title.as_deref().into(),
-            tags.as_deref().into(),
-            SqlValue::Int(link.redirect_status.into()),
-            link.hit_limit.into(),
-            link.created_at.into(),
-            link.expires_at.into(),
-            main_since(link).into(),
-            link.owner.map(|owner| owner.0).into(),
-            link.claim_hash.as_ref().map(|hash| SqlValue::blob(hash)).into(),
-            link.made.key.map(|key| key.0).into(),
-            link.made.client.as_deref().into(),
-            checksum_of(link),
-        ],
-    )
+    let values = [
+        (at!(id), SqlValue::Int(link.id.0)),
+        (at!(workspace), SqlValue::text(link.workspace.as_str())),
+        (at!(code), SqlValue::text(link.code.as_str())),
+        (at!(strategy), SqlValue::text(link.strategy.as_str())),
+        (at!(target), SqlValue::text(&link.target)),
+        (at!(canonical_hash), SqlValue::blob(&link.canonical_hash)),
+        (at!(created_at), link.created_at.into()),
+        (at!(updated_at), link.created_at.into()),
+        (at!(main_since), main_since(link).into()),
+        (at!(version), SqlValue::Int(1)),
+        (at!(owner_id), link.owner.map(|owner| owner.0).into()),
+        (at!(claim_hash), link.claim_hash.as_ref().map(|hash| SqlValue::blob(hash)).into()),
+        (at!(made_key), link.made.key.map(|key| key.0).into()),
+        (at!(made_from), link.made.client.as_deref().into()),
+        (at!(row_checksum), checksum_of(link)),
+    ];
+    let mut row = vec![SqlValue::Null; LINK_COLUMNS.len()];
+    for (column, value) in values.into_iter().chain((FIRST_FIELD..).zip(field_values(&link.fields)))
+    {
+        if let Some(place) = row.get_mut(column) {
+            *place = value;
+        }
+    }
+    Step::new(INSERT, row)
 }
 
 fn revive_step(link: &NewLink) -> Step {
-    let tags = join_tags(&link.tags);
-    Step::new(
-        REVIVE,
-        [
-            SqlValue::text(link.strategy.as_str()),
-            SqlValue::text(&link.target),
-            link.title.as_deref().into(),
-            tags.as_deref().into(),
-            SqlValue::Int(link.redirect_status.into()),
-            link.hit_limit.into(),
-            link.created_at.into(),
-            link.expires_at.into(),
-            link.owner.map(|owner| owner.0).into(),
-            link.made.key.map(|key| key.0).into(),
-            link.made.client.as_deref().into(),
-            checksum_of(link),
-            SqlValue::text(link.workspace.as_str()),
-            SqlValue::text(link.code.as_str()),
-            SqlValue::blob(&link.canonical_hash),
-            link.created_at.into(),
-        ],
-    )
+    let start = [
+        SqlValue::text(link.strategy.as_str()),
+        SqlValue::text(&link.target),
+        link.created_at.into(),
+        link.owner.map(|owner| owner.0).into(),
+        link.made.key.map(|key| key.0).into(),
+        link.made.client.as_deref().into(),
+        checksum_of(link),
+    ];
+    let end = [
+        SqlValue::text(link.workspace.as_str()),
+        SqlValue::text(link.code.as_str()),
+        SqlValue::blob(&link.canonical_hash),
+    ];
+    Step::new(REVIVE, start.into_iter().chain(field_values(&link.fields)).chain(end))
 }
 
 fn checksum_of(link: &NewLink) -> SqlValue<'static> {

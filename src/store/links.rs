@@ -4,40 +4,31 @@ use crate::account::{KeyId, UserId};
 use crate::code::{Code, WorkspaceId};
 use crate::link::{Disabled, Link, LinkId, LinkOrigin, Month, Reason};
 use crate::store::driver::statements;
+use crate::store::link_columns::{at, read_fields};
 use crate::store::value::{SqlRow, SqlValue};
 use crate::store::workspaces::{read_id, read_strategy};
 use crate::store::{Error, Store, row_checksum};
 
-/// The columns that [`read_link`] reads, of `link_tables`.
-macro_rules! link_columns {
-    () => {
-        "l.id, l.workspace, l.code, l.strategy, l.target, l.canonical_hash, l.title, l.tags,
-         l.redirect_status, l.hit_limit, l.created_at, l.updated_at, l.expires_at, l.deleted_at,
-         l.purged_at, l.main_since, l.version, coalesce(s.redirect_count, 0),
-         coalesce(s.avg_redirect_ms, cast(0 as double precision)), s.last_redirect_at,
-         coalesce(s.month, 0), coalesce(s.month_hits, 0), l.owner_id, l.claim_hash,
-         h.destination_status, h.last_checked_at, l.expired_at, l.disabled_at, l.disabled_reason,
-         l.disabled_note, l.made_key, l.made_from, l.row_checksum"
+/// A statement that reads links, those that `$which` says.
+macro_rules! link_text {
+    ($which:expr) => {
+        $crate::store::text::text!(
+            $crate::store::text::Piece::Text("select "),
+            $crate::store::text::Piece::Selected($crate::store::link_columns::LINK_SELECTED),
+            $crate::store::text::Piece::Text($crate::store::link_columns::LINK_TABLES),
+            $crate::store::text::Piece::Text($which)
+        )
     };
 }
-pub(super) use link_columns;
-
-/// Where [`link_columns`] come from.
-macro_rules! link_tables {
-    () => {
-        " from links l left join link_stats s on s.link_id = l.id
-          left join link_health h on h.link_id = l.id "
-    };
-}
-pub(super) use link_tables;
+pub(super) use link_text;
 
 statements! {
-    FIND = concat!("select ", link_columns!(), link_tables!(),
-        "where l.workspace = $1 and l.code = $2");
-    FIND_BY_ID = concat!("select ", link_columns!(), link_tables!(), "where l.id = $1");
+    FIND = link_text!("where l.workspace = $1 and l.code = $2");
+    FIND_BY_ID = link_text!("where l.id = $1");
     /// The one deterministic link of a URL.
-    FIND_SAME = concat!("select ", link_columns!(), link_tables!(),
-        "where l.workspace = $1 and l.canonical_hash = $2 and l.strategy = 'deterministic'");
+    FIND_SAME = link_text!(
+        "where l.workspace = $1 and l.canonical_hash = $2 and l.strategy = 'deterministic'"
+    );
 }
 
 impl Store {
@@ -87,58 +78,52 @@ fn expect_asked(
 fn read_sound(row: &SqlRow) -> Result<Link, Error> {
     let link = read_link(row)?;
     let (workspace, code) = (link.workspace.as_str(), link.code.as_str());
-    row_checksum::expect(link.id, workspace, code, &link.target, row.opt_int(32)?)?;
+    row_checksum::expect(link.id, workspace, code, &link.target, row.opt_int(at!(row_checksum))?)?;
     Ok(link)
 }
 
 /// A link as its row says, for lists, which show a damaged one as well.
 pub(super) fn read_link(row: &SqlRow) -> Result<Link, Error> {
-    let code = row.text(2)?;
+    let code = row.text(at!(code))?;
     Ok(Link {
-        id: LinkId(row.int(0)?),
-        workspace: read_id(row.text(1)?)?,
+        id: LinkId(row.int(at!(id))?),
+        workspace: read_id(row.text(at!(workspace))?)?,
         code: Code::parse(code).ok_or_else(|| Error::Corrupt(format!("`{code}` is no code")))?,
-        strategy: read_strategy(row.text(3)?)?,
-        target: row.text(4)?.to_owned(),
+        strategy: read_strategy(row.text(at!(strategy))?)?,
+        target: row.text(at!(target))?.to_owned(),
         canonical_hash: row
-            .blob(5)?
+            .blob(at!(canonical_hash))?
             .try_into()
             .map_err(|_| Error::Corrupt(format!("the hash of `{code}` has a wrong length")))?,
-        title: row.opt_text(6)?.map(str::to_owned),
-        tags: row.opt_text(7)?.map(split_tags).unwrap_or_default(),
-        redirect_status: u16::try_from(row.int(8)?)
-            .map_err(|_| Error::Corrupt(format!("the status of `{code}` is out of range")))?,
-        hit_limit: row.opt_int(9)?,
-        created_at: row.time(10)?,
-        updated_at: row.time(11)?,
-        expires_at: row.opt_time(12)?,
-        expired_at: row.opt_time(26)?,
-        deleted_at: row.opt_time(13)?,
-        purged_at: row.opt_time(14)?,
-        main_since: row.opt_time(15)?,
-        version: row.int(16)?,
-        redirect_count: row.int(17)?,
-        avg_redirect_ms: row.real(18)?,
-        last_redirect_at: row.opt_time(19)?,
-        month: Month::from_number(row.int(20)?),
-        month_hits: row.int(21)?,
-        owner: row.opt_int(22)?.map(UserId),
-        is_temporary: row.has(23),
-        destination_status: row.opt_text(24)?.map(str::to_owned),
-        last_checked_at: row.opt_time(25)?,
-        disabled: read_disabled(row, 27)?,
+        fields: read_fields(row)?,
+        created_at: row.time(at!(created_at))?,
+        updated_at: row.time(at!(updated_at))?,
+        expired_at: row.opt_time(at!(expired_at))?,
+        deleted_at: row.opt_time(at!(deleted_at))?,
+        purged_at: row.opt_time(at!(purged_at))?,
+        main_since: row.opt_time(at!(main_since))?,
+        version: row.int(at!(version))?,
+        redirect_count: row.int(at!(redirect_count))?,
+        avg_redirect_ms: row.real(at!(avg_redirect_ms))?,
+        last_redirect_at: row.opt_time(at!(last_redirect_at))?,
+        month: Month::from_number(row.int(at!(month))?),
+        month_hits: row.int(at!(month_hits))?,
+        owner: row.opt_int(at!(owner_id))?.map(UserId),
+        is_temporary: row.has(at!(claim_hash)),
+        destination_status: row.opt_text(at!(destination_status))?.map(str::to_owned),
+        last_checked_at: row.opt_time(at!(last_checked_at))?,
+        disabled: read_disabled(row)?,
         made: LinkOrigin {
-            key: row.opt_int(30)?.map(KeyId),
-            client: row.opt_text(31)?.map(str::to_owned),
+            key: row.opt_int(at!(made_key))?.map(KeyId),
+            client: row.opt_text(at!(made_from))?.map(str::to_owned),
         },
     })
 }
 
-/// When, why and with which words a link was disabled, from the row's `first` column on.
-fn read_disabled(row: &SqlRow, first: usize) -> Result<Option<Disabled>, Error> {
-    let Some(at) = row.opt_time(first)? else { return Ok(None) };
-    let reason = read_reason(row.opt_text(first + 1)?)?.unwrap_or(Reason::Other);
-    let note = row.opt_text(first + 2)?.map(str::to_owned);
+fn read_disabled(row: &SqlRow) -> Result<Option<Disabled>, Error> {
+    let Some(at) = row.opt_time(at!(disabled_at))? else { return Ok(None) };
+    let reason = read_reason(row.opt_text(at!(disabled_reason))?)?.unwrap_or(Reason::Other);
+    let note = row.opt_text(at!(disabled_note))?.map(str::to_owned);
     Ok(Some(Disabled { at, reason, note }))
 }
 
@@ -149,13 +134,4 @@ pub(super) fn read_reason(text: Option<&str>) -> Result<Option<Reason>, Error> {
             .map_err(|()| Error::Corrupt(format!("`{text}` is no reason to disable a link")))
     };
     text.map(read).transpose()
-}
-
-/// Tags in one column, a line each: a tag has no control characters.
-pub(super) fn join_tags(tags: &[String]) -> Option<String> {
-    if tags.is_empty() { None } else { Some(tags.join("\n")) }
-}
-
-fn split_tags(text: &str) -> Vec<String> {
-    text.split('\n').map(str::to_owned).collect()
 }

@@ -7,8 +7,11 @@
 use crate::clock::Timestamp;
 use crate::link::{Link, Status, Strategy};
 use crate::store::driver::{Sql, statements};
-use crate::store::links::{link_columns, link_tables, read_link};
+use crate::store::link_columns::LINK_SELECTED;
+use crate::store::links::{link_text, read_link};
 use crate::store::list_scope::{ListScope, Position, Search, Sort, SortKey};
+use crate::store::text::Piece::{Selected, Text};
+use crate::store::text::text;
 use crate::store::value::SqlValue;
 use crate::store::{Error, Store};
 
@@ -108,10 +111,7 @@ macro_rules! found_by_beginning {
 /// One page, from the place to go on from, by `$key` in direction `$after`.
 macro_rules! page {
     ($list:literal, $key:literal, $after:literal, $direction:literal) => {
-        concat!(
-            "select ",
-            link_columns!(),
-            link_tables!(),
+        link_text!(concat!(
             "where ",
             $list,
             " = $1 and ",
@@ -128,7 +128,7 @@ macro_rules! page {
             ", l.id ",
             $direction,
             " limit $9"
-        )
+        ))
     };
     (all $key:literal, $after:literal, $direction:literal) => {
         page!("l.workspace", $key, $after, $direction)
@@ -138,10 +138,7 @@ macro_rules! page {
     };
     (tagged $key:literal, $after:literal, $direction:literal) => {
         // The list is compared in a way that no index serves: the tag's own index is to be used.
-        concat!(
-            "select ",
-            link_columns!(),
-            link_tables!(),
+        link_text!(concat!(
             "where l.id in (select link_id from link_tags where workspace = $1 and tag = $2)
                 and l.list_scope || '' = $3 and ",
             filters!("$4", "$5", "$6"),
@@ -156,14 +153,11 @@ macro_rules! page {
             ", l.id ",
             $direction,
             " limit $9"
-        )
+        ))
     };
     (found $key:literal, $after:literal, $direction:literal) => {
         // Not by the list: what was found is all in it, and is to be read by its number.
-        concat!(
-            "select ",
-            link_columns!(),
-            link_tables!(),
+        link_text!(concat!(
             "where ",
             found_by_beginning!(),
             " and ",
@@ -179,7 +173,7 @@ macro_rules! page {
             ", l.id ",
             $direction,
             " limit $11"
-        )
+        ))
     };
 }
 
@@ -200,15 +194,15 @@ statements! {
     BY_CODE = page!(scope "l.code", ">", "asc");
     BY_CODE_BACKWARDS = page!(scope "l.code", "<", "desc");
     /// From the index over the counts. Those that were never followed come after, newest first.
-    MOST_REDIRECTS = concat!("select ", link_columns!(), " from link_stats s
+    MOST_REDIRECTS = text!(Text("select "), Selected(LINK_SELECTED), Text(concat!(" from link_stats s
         join links l on l.id = s.link_id left join link_health h on h.link_id = l.id
         where s.list_scope = $1 and s.redirect_count > 0 and ", filters!(), holding!(), "
             and (s.redirect_count, s.link_id) < ($7, $8)
-        order by s.redirect_count desc, s.link_id desc limit $9");
-    NEVER_REDIRECTED = concat!("select ", link_columns!(), link_tables!(), "where l.list_scope = $1
+        order by s.redirect_count desc, s.link_id desc limit $9")));
+    NEVER_REDIRECTED = link_text!(concat!("where l.list_scope = $1
             and coalesce(s.redirect_count, 0) = 0 and ", filters!(), holding!(), "
             and (l.created_at, l.id) < ($7, $8)
-        order by l.created_at desc, l.id desc limit $9");
+        order by l.created_at desc, l.id desc limit $9"));
     FOUND_OLDEST = page!(found "l.created_at", ">", "asc");
     FOUND_NEWEST = page!(found "l.created_at", "<", "desc");
     FOUND_LEAST_RECENTLY_CHANGED = page!(found "l.updated_at", ">", "asc");

@@ -21,6 +21,7 @@ mod inspect;
 mod instances;
 mod keys;
 pub mod lease;
+mod link_columns;
 mod links;
 mod list;
 mod list_scope;
@@ -38,6 +39,7 @@ mod serve_lock;
 mod sessions;
 mod sqlite;
 mod statements;
+mod text;
 mod tls;
 mod users;
 mod value;
@@ -77,6 +79,7 @@ pub use workspaces::{Host, Workspace};
 use std::path::Path;
 
 use crate::config::{StoreConfig, StoreUrl};
+use crate::link::AddressKey;
 
 use deadpool_postgres::Object;
 
@@ -155,7 +158,7 @@ impl Store {
     }
 
     /// What is behind `key` changed: a replica may not know yet.
-    pub fn changed(&self, key: &str) {
+    pub fn changed(&self, key: &AddressKey<'_>) {
         if let Some(replica) = &self.replica {
             replica.changed(key);
         }

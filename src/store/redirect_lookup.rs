@@ -2,27 +2,46 @@
 
 use crate::clock::Timestamp;
 use crate::link::lifecycle::Lifecycle;
-use crate::link::{LinkId, Month};
+use crate::link::{AddressKey, LinkId, Month};
 use crate::store::driver::statements;
 use crate::store::links::read_reason;
+use crate::store::text::Piece::{Selected as Columns, Text};
+use crate::store::text::{Selected, position, text};
 use crate::store::value::{SqlRow, SqlValue};
 use crate::store::{Error, Store, row_checksum};
 
-macro_rules! redirect_columns {
-    () => {
-        "l.id, l.target, l.redirect_status, l.created_at, l.expires_at, l.deleted_at, l.purged_at,
-         coalesce(l.hit_limit, w.hit_limit), coalesce(s.month, 0), coalesce(s.month_hits, 0),
-         l.workspace, l.code, l.expired_at, l.disabled_reason, l.row_checksum
-         from links l join workspaces w on w.id = l.workspace
-         left join link_stats s on s.link_id = l.id"
+/// What a redirect reads.
+const COLUMNS: &[Selected] = &[
+    Selected { name: "id", expression: "l.id" },
+    Selected { name: "workspace", expression: "l.workspace" },
+    Selected { name: "code", expression: "l.code" },
+    Selected { name: "target", expression: "l.target" },
+    Selected { name: "row_checksum", expression: "l.row_checksum" },
+    Selected { name: "redirect_status", expression: "l.redirect_status" },
+    Selected { name: "created_at", expression: "l.created_at" },
+    Selected { name: "expires_at", expression: "l.expires_at" },
+    Selected { name: "expired_at", expression: "l.expired_at" },
+    Selected { name: "deleted_at", expression: "l.deleted_at" },
+    Selected { name: "purged_at", expression: "l.purged_at" },
+    Selected { name: "disabled_reason", expression: "l.disabled_reason" },
+    Selected { name: "hit_limit", expression: "coalesce(l.hit_limit, w.hit_limit)" },
+    Selected { name: "month", expression: "coalesce(s.month, 0)" },
+    Selected { name: "month_hits", expression: "coalesce(s.month_hits, 0)" },
+];
+
+const TABLES: &str = " from links l join workspaces w on w.id = l.workspace
+    left join link_stats s on s.link_id = l.id";
+
+macro_rules! redirect_text {
+    ($which:literal) => {
+        text!(Text("select "), Columns(COLUMNS), Text(TABLES), Text($which))
     };
 }
 
 statements! {
     /// By the bare code on the main host.
-    BY_MAIN_CODE = concat!("select ", redirect_columns!(),
-        " where l.code = $1 and l.main_since is not null");
-    BY_WORKSPACE = concat!("select ", redirect_columns!(), " where l.workspace = $1 and l.code = $2");
+    BY_MAIN_CODE = redirect_text!(" where l.code = $1 and l.main_since is not null");
+    BY_WORKSPACE = redirect_text!(" where l.workspace = $1 and l.code = $2");
 }
 
 /// A link, as far as a redirect is concerned.
@@ -51,11 +70,14 @@ pub struct RedirectRow {
 }
 
 impl Store {
-    /// The link behind a key: `code` on the main host, or `workspace/code`.
-    pub async fn find_redirect_row(&self, key: &str) -> Result<Option<RedirectRow>, Error> {
-        let (sql, params) = match key.split_once('/') {
-            None => (BY_MAIN_CODE, vec![SqlValue::text(key)]),
-            Some((workspace, code)) => {
+    /// The link behind an address.
+    pub async fn find_redirect_row(
+        &self,
+        key: &AddressKey<'_>,
+    ) -> Result<Option<RedirectRow>, Error> {
+        let (sql, params) = match key.parts() {
+            (None, code) => (BY_MAIN_CODE, vec![SqlValue::text(code)]),
+            (Some(workspace), code) => {
                 (BY_WORKSPACE, vec![SqlValue::text(workspace), SqlValue::text(code)])
             }
         };
@@ -69,33 +91,37 @@ impl Store {
     }
 }
 
-/// The row of `key`, once it is sure that it is that and what was stored.
-fn read_redirect_row(row: &SqlRow, key: &str) -> Result<RedirectRow, Error> {
-    let (id, workspace, code) = (LinkId(row.int(0)?), row.text(10)?, row.text(11)?);
-    let asked = match key.split_once('/') {
-        None => code == key,
-        Some(asked) => (workspace, code) == asked,
+/// Where a column is in [`COLUMNS`].
+macro_rules! at {
+    ($column:ident) => {
+        const { position(COLUMNS, stringify!($column)) }
     };
-    if !asked {
-        return Err(row_checksum::wrong_row(id, key));
+}
+
+/// The row of `key`, checked: it is the one asked for, and as it was stored.
+fn read_redirect_row(row: &SqlRow, key: &AddressKey<'_>) -> Result<RedirectRow, Error> {
+    let (id, target) = (LinkId(row.int(at!(id))?), row.text(at!(target))?);
+    let (workspace, code) = (row.text(at!(workspace))?, row.text(at!(code))?);
+    let (asked_workspace, asked_code) = key.parts();
+    if code != asked_code || asked_workspace.is_some_and(|asked| workspace != asked) {
+        return Err(row_checksum::wrong_row(id, key.as_str()));
     }
-    row_checksum::expect(id, workspace, code, row.text(1)?, row.opt_int(14)?)?;
+    row_checksum::expect(id, workspace, code, target, row.opt_int(at!(row_checksum))?)?;
     Ok(RedirectRow {
         id,
-        target: row.text(1)?.to_owned(),
-        redirect_status: u16::try_from(row.int(2)?)
-            .map_err(|_| Error::Corrupt("a redirect status is out of range".to_owned()))?,
-        created_at: row.time(3)?,
+        target: target.to_owned(),
+        redirect_status: row.small_int(at!(redirect_status))?,
+        created_at: row.time(at!(created_at))?,
         life: Lifecycle {
-            expires_at: row.opt_time(4)?,
-            expired_at: row.opt_time(12)?,
-            deleted_at: row.opt_time(5)?,
-            purged_at: row.opt_time(6)?,
-            withheld: read_reason(row.opt_text(13)?)?,
+            expires_at: row.opt_time(at!(expires_at))?,
+            expired_at: row.opt_time(at!(expired_at))?,
+            deleted_at: row.opt_time(at!(deleted_at))?,
+            purged_at: row.opt_time(at!(purged_at))?,
+            withheld: read_reason(row.opt_text(at!(disabled_reason))?)?,
         },
-        hit_limit: row.opt_int(7)?,
-        month: Month::from_number(row.int(8)?),
-        month_hits: row.int(9)?,
+        hit_limit: row.opt_int(at!(hit_limit))?,
+        month: Month::from_number(row.int(at!(month))?),
+        month_hits: row.int(at!(month_hits))?,
         workspace: workspace.to_owned(),
         code: code.to_owned(),
     })

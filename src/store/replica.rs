@@ -10,6 +10,7 @@ use std::time::Duration;
 
 use tokio::time::{Instant, timeout};
 
+use crate::link::AddressKey;
 use crate::store::driver::Sql;
 use crate::store::postgres::Postgres;
 use crate::store::value::{SqlRow, SqlValue};
@@ -56,11 +57,11 @@ impl Replica {
     /// A row, if it is here, the key can be believed, and the answer comes in time.
     pub(super) async fn find(
         &self,
-        key: &str,
+        key: &AddressKey<'_>,
         sql: Sql,
         params: &[SqlValue<'_>],
     ) -> Option<SqlRow> {
-        if !self.is_good_for(key) {
+        if !self.is_good_for(key.as_str()) {
             return None;
         }
         if let Ok(Ok(row)) = timeout(PATIENCE, self.db.find(sql, params)).await {
@@ -72,11 +73,11 @@ impl Replica {
     }
 
     /// `key` changed.
-    pub(super) fn changed(&self, key: &str) {
+    pub(super) fn changed(&self, key: &AddressKey<'_>) {
         let mut changes = self.changes();
         changes.turn(Instant::now());
         if changes.now.len() < MOST {
-            changes.now.insert(key.to_owned());
+            changes.now.insert(key.to_string());
         } else {
             changes.careful_until = Instant::now() + CAREFUL;
         }
@@ -131,10 +132,10 @@ mod tests {
         assert!(!replica.is_good_for("a"), "at the start nothing is known");
         tokio::time::advance(CAREFUL).await;
         assert!(replica.is_good_for("a"));
-        replica.changed("a");
+        replica.changed(&AddressKey::Borrowed("a"));
         assert!(!replica.is_good_for("a") && replica.is_good_for("b"));
         tokio::time::advance(Duration::from_secs(59)).await;
-        replica.changed("b");
+        replica.changed(&AddressKey::Borrowed("b"));
         assert!(!replica.is_good_for("a"));
         tokio::time::advance(Duration::from_secs(59)).await;
         assert!(!replica.is_good_for("b"), "not even a minute ago");
@@ -149,7 +150,7 @@ mod tests {
         let replica = replica();
         tokio::time::advance(CAREFUL).await;
         for number in 0..=MOST {
-            replica.changed(&number.to_string());
+            replica.changed(&AddressKey::Borrowed(&number.to_string()));
         }
         assert!(!replica.is_good_for("never heard of"));
     }

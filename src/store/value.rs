@@ -88,6 +88,12 @@ impl SqlRow {
         }
     }
 
+    /// A number of 16 bits.
+    pub(crate) fn small_int(&self, column: usize) -> Result<u16, Error> {
+        let int = self.int(column)?;
+        u16::try_from(int).map_err(|_| unexpected(column, "a number of 16 bits", None))
+    }
+
     pub(crate) fn real(&self, column: usize) -> Result<f64, Error> {
         match self.0.get(column) {
             Some(SqlValue::Real(real)) => Ok(*real),

@@ -1,29 +1,26 @@
 //! `/app/account`: the password, the signed-in browsers, the keys, and the way out.
 
-use std::sync::Arc;
-
 use askama::Template;
-use axum::extract::State;
 use axum::response::{AppendHeaders, IntoResponse, Redirect, Response};
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use http::HeaderMap;
 use http::header::SET_COOKIE;
-use http::{HeaderMap, StatusCode, Uri};
 
 use crate::account::Refused;
-use crate::app::{App, AppError, Browser, BrowserSession, Missing};
+use crate::app::{App, AppError, Browser, BrowserSession, Resource};
 use crate::web::cookies;
-use crate::web::failure::{Failure, Refusal};
-use crate::web::form::Form;
+use crate::web::errors::{FormErrors, PageError};
+use crate::web::form::FormData;
 use crate::web::keys::Keys;
 use crate::web::login::agent;
-use crate::web::page::{self, Note, Page};
-use crate::web::visitor::{Member, Visitor};
+use crate::web::page::{self, Layout, Note};
+use crate::web::visitor::{PageCall, Visitor};
 
 #[derive(Template)]
 #[template(path = "account.html")]
 struct AccountPage {
-    page: Page,
+    page: Layout,
     email: String,
     name: String,
     since: String,
@@ -58,7 +55,7 @@ async fn account_page(app: &App, visitor: &Visitor) -> Result<AccountPage, AppEr
         seen: page::time(session.seen_at),
     };
     Ok(AccountPage {
-        page: Page::new(app, visitor),
+        page: Layout::new(app, visitor),
         email: browser.person.email.to_string(),
         name: browser.person.name.clone(),
         since: page::time(browser.person.created_at),
@@ -71,11 +68,8 @@ async fn account_page(app: &App, visitor: &Visitor) -> Result<AccountPage, AppEr
 
 /// `GET /app/account`
 pub(super) async fn account(
-    State(app): State<Arc<App>>,
-    Member(visitor): Member,
-    uri: Uri,
-) -> Result<Response, Failure> {
-    let query = Form::parse(uri.query().unwrap_or_default().as_bytes());
+    PageCall { app, visitor, query, .. }: PageCall,
+) -> Result<Response, PageError> {
     let words = &visitor.words().account;
     let note = match query.text("note") {
         "password" => Some(words.password_changed),
@@ -90,11 +84,10 @@ pub(super) async fn account(
 
 /// `POST /app/account/password`: all other browsers are signed out; this one gets a new secret.
 pub(super) async fn password(
-    State(app): State<Arc<App>>,
-    Member(visitor): Member,
+    PageCall { app, visitor, .. }: PageCall,
     headers: HeaderMap,
-    form: Form,
-) -> Result<Response, Failure> {
+    form: FormData,
+) -> Result<Response, PageError> {
     let changed =
         app.change_password(&visitor.caller, form.text("current"), form.text("new")).await;
     match changed {
@@ -105,7 +98,7 @@ pub(super) async fn password(
             Ok((AppendHeaders([(SET_COOKIE, cookie)]), back).into_response())
         }
         Err(error) => {
-            let refusal = Refusal::read(error, visitor.words())?;
+            let refusal = FormErrors::read(error, visitor.words())?;
             let account = account_page(&app, &visitor).await?;
             let password_refused = Some(refusal.line());
             Ok(page::show_with(refusal.status, &AccountPage { password_refused, ..account }))
@@ -115,10 +108,9 @@ pub(super) async fn password(
 
 /// `POST /app/account/sessions`: sign one browser out, or all.
 pub(super) async fn sessions(
-    State(app): State<Arc<App>>,
-    Member(visitor): Member,
-    form: Form,
-) -> Result<Response, Failure> {
+    PageCall { app, visitor, .. }: PageCall,
+    form: FormData,
+) -> Result<Response, PageError> {
     let this = browser(&visitor)?.hash;
     let out = || {
         let cookie = cookies::drop_session(&app);
@@ -130,7 +122,7 @@ pub(super) async fn sessions(
     }
     let hash = URL_SAFE_NO_PAD.decode(form.text("id")).ok();
     let hash = hash.and_then(|hash| <[u8; 32]>::try_from(hash).ok());
-    let hash = hash.ok_or(AppError::NotFound(Missing::Session))?;
+    let hash = hash.ok_or(AppError::NotFound(Resource::Session))?;
     app.end_session(&visitor.caller, &hash).await?;
     if hash == this {
         return out();
@@ -140,10 +132,9 @@ pub(super) async fn sessions(
 
 /// `POST /app/account/delete`
 pub(super) async fn delete(
-    State(app): State<Arc<App>>,
-    Member(visitor): Member,
-    form: Form,
-) -> Result<Response, Failure> {
+    PageCall { app, visitor, .. }: PageCall,
+    form: FormData,
+) -> Result<Response, PageError> {
     match app.delete_account(&visitor.caller, form.text("password")).await {
         Ok(()) => {
             let cookie = cookies::drop_session(&app);
@@ -151,7 +142,7 @@ pub(super) async fn delete(
             Ok((AppendHeaders([(SET_COOKIE, cookie)]), bye).into_response())
         }
         Err(error) => {
-            let refusal = Refusal::read(error, visitor.words())?;
+            let refusal = FormErrors::read(error, visitor.words())?;
             let account = account_page(&app, &visitor).await?;
             let delete_refused = Some(refusal.line());
             Ok(page::show_with(refusal.status, &AccountPage { delete_refused, ..account }))
@@ -161,14 +152,11 @@ pub(super) async fn delete(
 
 /// `POST /app/keys`
 pub(super) async fn make_key(
-    State(app): State<Arc<App>>,
-    Member(visitor): Member,
-    form: Form,
-) -> Result<Response, Failure> {
+    PageCall { app, visitor, .. }: PageCall,
+    form: FormData,
+) -> Result<Response, PageError> {
     let words = visitor.words();
     let keys = Keys::make(&app, &visitor.caller, words, &form, None).await?;
-    let refused = keys.refused.is_some();
-    let status = if refused { StatusCode::UNPROCESSABLE_ENTITY } else { StatusCode::OK };
     let account = account_page(&app, &visitor).await?;
-    Ok(page::show_with(status, &AccountPage { keys, ..account }))
+    Ok(page::show_with(keys.status(), &AccountPage { keys, ..account }))
 }

@@ -1,27 +1,24 @@
 //! `POST /app/claim`: what was made in this browser without an account becomes the account's. The
 //! script sends it after a sign-in.
 
-use std::sync::Arc;
-
 use axum::Json as Answer;
-use axum::extract::State;
 use serde::{Deserialize, Serialize};
 
-use crate::app::{App, AppError, ClaimRequest};
-use crate::web::failure::Failure;
-use crate::web::form::Json;
-use crate::web::visitor::Member;
+use crate::app::{AppError, ClaimRequest};
+use crate::web::errors::PageError;
+use crate::web::form::ScriptJson;
+use crate::web::visitor::PageCall;
 
 /// The links that the browser remembers.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Claims {
-    links: Vec<Remembered>,
+pub(super) struct RememberedLinks {
+    links: Vec<RememberedLink>,
 }
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Remembered {
+struct RememberedLink {
     short_code: String,
     claim_token: String,
 }
@@ -34,10 +31,9 @@ pub(super) struct Claimed {
 
 /// `POST /app/claim`
 pub(super) async fn claim(
-    State(app): State<Arc<App>>,
-    Member(visitor): Member,
-    Json(claims): Json<Claims>,
-) -> Result<Answer<Claimed>, Failure> {
+    PageCall { app, visitor, .. }: PageCall,
+    ScriptJson(claims): ScriptJson<RememberedLinks>,
+) -> Result<Answer<Claimed>, PageError> {
     let requests: Vec<ClaimRequest> = claims
         .links
         .into_iter()

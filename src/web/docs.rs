@@ -35,40 +35,40 @@ struct Docs {
     title: String,
     version: String,
     description: String,
-    groups: Vec<Group>,
-    schemas: Vec<Schema>,
+    groups: Vec<DocsGroup>,
+    schemas: Vec<DocsSchema>,
 }
 
 /// The operations of one tag.
-struct Group {
+struct DocsGroup {
     name: String,
     description: String,
-    operations: Vec<Operation>,
+    operations: Vec<DocsOperation>,
 }
 
-struct Operation {
+struct DocsOperation {
     id: String,
     method: String,
     path: String,
     summary: String,
-    parameters: Vec<Field>,
+    parameters: Vec<DocsField>,
     body: Option<String>,
-    responses: Vec<Answer>,
+    responses: Vec<DocsResponse>,
 }
 
-struct Answer {
+struct DocsResponse {
     status: String,
     description: String,
     body: Option<String>,
 }
 
-struct Schema {
+struct DocsSchema {
     name: String,
     description: String,
-    fields: Vec<Field>,
+    fields: Vec<DocsField>,
 }
 
-struct Field {
+struct DocsField {
     name: String,
     place: String,
     kind: String,
@@ -79,8 +79,8 @@ struct Field {
 impl Docs {
     fn read(api: &Value) -> Self {
         let operations = operations(api);
-        let mut groups: Vec<Group> = array(api, "/tags")
-            .map(|tag| Group {
+        let mut groups: Vec<DocsGroup> = array(api, "/tags")
+            .map(|tag| DocsGroup {
                 name: text(tag, "/name"),
                 description: text(tag, "/description"),
                 operations: Vec::new(),
@@ -105,11 +105,11 @@ impl Docs {
 }
 
 /// Every operation with its tag, by path.
-fn operations(api: &Value) -> Vec<(String, Operation)> {
+fn operations(api: &Value) -> Vec<(String, DocsOperation)> {
     let mut all = Vec::new();
     for (path, methods) in object(api, "/paths") {
         for (method, operation) in object(methods, "") {
-            let read = Operation {
+            let read = DocsOperation {
                 id: text(operation, "/operationId"),
                 method: method.to_uppercase(),
                 path: path.clone(),
@@ -117,7 +117,7 @@ fn operations(api: &Value) -> Vec<(String, Operation)> {
                 parameters: array(operation, "/parameters").map(read_parameter).collect(),
                 body: operation.pointer("/requestBody/content").and_then(content_kind),
                 responses: object(operation, "/responses")
-                    .map(|(status, answer)| Answer {
+                    .map(|(status, answer)| DocsResponse {
                         status: status.clone(),
                         description: text(answer, "/description"),
                         body: answer.pointer("/content").and_then(content_kind),
@@ -130,8 +130,8 @@ fn operations(api: &Value) -> Vec<(String, Operation)> {
     all
 }
 
-fn read_parameter(parameter: &Value) -> Field {
-    Field {
+fn read_parameter(parameter: &Value) -> DocsField {
+    DocsField {
         name: text(parameter, "/name"),
         place: text(parameter, "/in"),
         kind: parameter.pointer("/schema").map(kind).unwrap_or_default(),
@@ -140,13 +140,13 @@ fn read_parameter(parameter: &Value) -> Field {
     }
 }
 
-fn read_schema(name: &str, schema: &Value) -> Schema {
+fn read_schema(name: &str, schema: &Value) -> DocsSchema {
     let required: Vec<&str> = array(schema, "/required").filter_map(Value::as_str).collect();
-    Schema {
+    DocsSchema {
         name: name.to_owned(),
         description: text(schema, "/description"),
         fields: object(schema, "/properties")
-            .map(|(name, field)| Field {
+            .map(|(name, field)| DocsField {
                 name: name.clone(),
                 place: String::new(),
                 kind: kind(field),

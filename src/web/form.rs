@@ -1,24 +1,28 @@
 //! What a form sends, bounded and read field by field. Fields may repeat.
 
 use axum::extract::{FromRequest, Request};
-use http::{StatusCode, header};
+use http::{StatusCode, Uri, header};
 use serde::de::DeserializeOwned;
 
 use crate::problem::{Problem, read_body};
-use crate::web::failure::Failure;
+use crate::web::errors::PageError;
 
 /// Most bytes of a form: a thousand addresses of a thousand bytes.
 const MOST: usize = 1 << 20;
 
 /// The fields of a form.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Form(Vec<(String, String)>);
+pub(super) struct FormData(Vec<(String, String)>);
 
-impl Form {
-    /// The fields of a body or a query.
-    pub(super) fn parse(body: &[u8]) -> Self {
+impl FormData {
+    fn parse(body: &[u8]) -> Self {
         let pairs = url::form_urlencoded::parse(body);
         Self(pairs.map(|(name, value)| (name.into_owned(), value.into_owned())).collect())
+    }
+
+    /// The fields of a query.
+    pub(super) fn of_query(uri: &Uri) -> Self {
+        Self::parse(uri.query().unwrap_or_default().as_bytes())
     }
 
     /// A field, empty when it is not there.
@@ -37,10 +41,10 @@ impl Form {
     }
 }
 
-impl<S: Send + Sync> FromRequest<S> for Form {
-    type Rejection = Failure;
+impl<S: Send + Sync> FromRequest<S> for FormData {
+    type Rejection = PageError;
 
-    async fn from_request(request: Request, _: &S) -> Result<Self, Failure> {
+    async fn from_request(request: Request, _: &S) -> Result<Self, PageError> {
         demand(&request, "application/x-www-form-urlencoded")?;
         Ok(Self::parse(&read_body(request.into_body(), MOST).await?))
     }
@@ -49,12 +53,12 @@ impl<S: Send + Sync> FromRequest<S> for Form {
 /// JSON that a script of ours sends: only with its proper content type, which no form of another
 /// site can send.
 #[derive(Clone, Debug)]
-pub(super) struct Json<T>(pub(super) T);
+pub(super) struct ScriptJson<T>(pub(super) T);
 
-impl<T: DeserializeOwned, S: Send + Sync> FromRequest<S> for Json<T> {
-    type Rejection = Failure;
+impl<T: DeserializeOwned, S: Send + Sync> FromRequest<S> for ScriptJson<T> {
+    type Rejection = PageError;
 
-    async fn from_request(request: Request, _: &S) -> Result<Self, Failure> {
+    async fn from_request(request: Request, _: &S) -> Result<Self, PageError> {
         demand(&request, "application/json")?;
         let body = read_body(request.into_body(), MOST).await?;
         serde_json::from_slice(&body).map(Self).map_err(|_| {
@@ -64,7 +68,7 @@ impl<T: DeserializeOwned, S: Send + Sync> FromRequest<S> for Json<T> {
     }
 }
 
-fn demand(request: &Request, kind: &str) -> Result<(), Failure> {
+fn demand(request: &Request, kind: &str) -> Result<(), PageError> {
     let given = request.headers().get(header::CONTENT_TYPE).and_then(|kind| kind.to_str().ok());
     let given = given.and_then(|given| given.split(';').next()).unwrap_or_default();
     if given.trim().eq_ignore_ascii_case(kind) {

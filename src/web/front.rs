@@ -1,10 +1,7 @@
 //! The front page: one field, one button, the result. Works without scripts; the script remembers
 //! in the browser what was made without an account, so that it can be claimed.
 
-use std::sync::Arc;
-
 use askama::Template;
-use axum::extract::State;
 use axum::response::Response;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
@@ -12,20 +9,20 @@ use base64::engine::general_purpose::STANDARD;
 use crate::app::{App, AppError, Created, LinkRequest, MAIN};
 use crate::clock::Timestamp;
 use crate::link::qr::{self, Look};
-use crate::web::failure::{Failure, Refusal};
-use crate::web::form::Form;
+use crate::web::errors::{FormErrors, PageError};
+use crate::web::form::FormData;
 use crate::web::i18n::fill;
-use crate::web::page::{self, Page};
-use crate::web::visitor::Visitor;
+use crate::web::page::{self, Layout};
+use crate::web::visitor::{PublicCall, Visitor};
 
 #[derive(Template)]
 #[template(path = "front.html")]
 struct FrontPage {
-    page: Page,
+    page: Layout,
     /// What stands in the field.
     url: String,
-    refusal: Refusal,
-    made: Option<Made>,
+    refusal: FormErrors,
+    made: Option<CreatedLink>,
     banner: String,
     live_links: String,
     redirects: String,
@@ -33,7 +30,7 @@ struct FrontPage {
 }
 
 /// A link that was just made.
-struct Made {
+struct CreatedLink {
     code: String,
     short_url: String,
     target: String,
@@ -50,18 +47,16 @@ struct Made {
 
 /// `GET /`
 pub(super) async fn front(
-    State(app): State<Arc<App>>,
-    visitor: Visitor,
-) -> Result<Response, Failure> {
+    PublicCall { app, visitor, .. }: PublicCall,
+) -> Result<Response, PageError> {
     Ok(page::show(&front_page(&app, &visitor).await?))
 }
 
 /// `POST /`: shorten.
 pub(super) async fn shorten(
-    State(app): State<Arc<App>>,
-    visitor: Visitor,
-    form: Form,
-) -> Result<Response, Failure> {
+    PublicCall { app, visitor, .. }: PublicCall,
+    form: FormData,
+) -> Result<Response, PageError> {
     let given = form.text("url").trim();
     let request = LinkRequest { original_url: with_scheme(given), ..LinkRequest::default() };
     let main = App::workspace_id(MAIN)?;
@@ -71,7 +66,7 @@ pub(super) async fn shorten(
             Ok(page::show(&FrontPage { made, ..front_page(&app, &visitor).await? }))
         }
         Err(error) => {
-            let refusal = Refusal::read(error, visitor.words())?;
+            let refusal = FormErrors::read(error, visitor.words())?;
             let status = refusal.status;
             let front = front_page(&app, &visitor).await?;
             Ok(page::show_with(status, &FrontPage { url: given.to_owned(), refusal, ..front }))
@@ -88,18 +83,18 @@ pub(super) fn with_scheme(text: &str) -> String {
     }
 }
 
-fn made(created: Created) -> Result<Made, AppError> {
+fn made(created: Created) -> Result<CreatedLink, AppError> {
     let shown = created.link;
     let picture = qr::svg(&shown.short_url, &Look::default())?;
     let link = shown.link;
-    Ok(Made {
+    Ok(CreatedLink {
         page: format!("/app/w/{}/l/{}", link.workspace, link.code),
         code: link.code.to_string(),
         qr: format!("data:image/svg+xml;base64,{}", STANDARD.encode(picture)),
         short_url: shown.short_url,
         target: link.target,
-        expires_at: link.expires_at.map(Timestamp::to_rfc3339).unwrap_or_default(),
-        expires: link.expires_at.map(page::time).unwrap_or_default(),
+        expires_at: link.fields.expires_at.map(Timestamp::to_rfc3339).unwrap_or_default(),
+        expires: link.fields.expires_at.map(page::time).unwrap_or_default(),
         claim_token: created.claim_token,
     })
 }
@@ -109,9 +104,9 @@ async fn front_page(app: &App, visitor: &Visitor) -> Result<FrontPage, AppError>
     let words = visitor.words();
     let hours = app.policy().anon_ttl.as_secs() / 3600;
     Ok(FrontPage {
-        page: Page::new(app, visitor),
+        page: Layout::new(app, visitor),
         url: String::new(),
-        refusal: Refusal::default(),
+        refusal: FormErrors::default(),
         made: None,
         banner: fill(words.front.banner, hours),
         live_links: page::number(totals.live_links),

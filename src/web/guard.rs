@@ -15,7 +15,7 @@ use http::{HeaderMap, HeaderName, StatusCode, header};
 
 use crate::app::App;
 use crate::problem::Problem;
-use crate::web::failure::{self, Failure};
+use crate::web::errors::{self, PageError};
 use crate::web::preview::HostOfRequest;
 use crate::web::{assets, page, report};
 
@@ -36,10 +36,10 @@ pub async fn guard(State(app): State<Arc<App>>, request: Request, next: Next) ->
     let public_url = app.policy().public_url.as_str();
     if !request.method().is_safe() && !is_own(&headers, authority, public_url) {
         let detail = "The request did not come from one of the server's own pages.";
-        let refused = Failure::from(Problem::new(StatusCode::FORBIDDEN, "csrf", detail));
-        return failure::dress(refused.into_response(), &headers);
+        let refused = PageError::from(Problem::new(StatusCode::FORBIDDEN, "csrf", detail));
+        return errors::dress(refused.into_response(), &headers);
     }
-    failure::dress(next.run(request).await, &headers)
+    errors::dress(next.run(request).await, &headers)
 }
 
 /// Whether a request comes from one of our own pages, as its browser says.

@@ -1,19 +1,17 @@
 //! API keys, as a part of the account's page and of a workspace's.
 
-use std::sync::Arc;
-
-use axum::extract::State;
 use axum::response::{IntoResponse, Redirect, Response};
+use http::StatusCode;
 
 use crate::account::{Caller, KeyId, Scope};
-use crate::app::{ApiKey, App, AppError, KeyRequest, Missing};
-use crate::web::failure::{Failure, Refusal};
-use crate::web::form::Form;
+use crate::app::{ApiKey, App, AppError, KeyRequest, Resource};
+use crate::link::field_text::read_time;
+use crate::web::errors::{FormErrors, PageError};
+use crate::web::form::FormData;
 use crate::web::i18n::Words;
-use crate::web::links::read_time;
 use crate::web::page;
 use crate::web::site::own_path;
-use crate::web::visitor::Member;
+use crate::web::visitor::PageCall;
 
 /// The keys that a page shows, and the form for another.
 #[derive(Debug, Default)]
@@ -74,11 +72,11 @@ impl Keys {
         app: &App,
         caller: &Caller,
         words: &Words,
-        form: &Form,
+        form: &FormData,
         workspace: Option<&str>,
-    ) -> Result<Self, Failure> {
+    ) -> Result<Self, PageError> {
         let made = match read_time(form.text("expires_at")) {
-            Err(()) => Err(words.trouble.time_invalid.to_owned()),
+            Err(_) => Err(words.trouble.time_invalid.to_owned()),
             Ok(expires_at) => {
                 let request = KeyRequest {
                     name: form.text("name").trim().to_owned(),
@@ -88,10 +86,10 @@ impl Keys {
                 };
                 match app.create_key(caller, &request).await {
                     Ok(made) => Ok(made.secret),
-                    Err(AppError::NotFound(Missing::Workspace)) => {
+                    Err(AppError::NotFound(Resource::Workspace)) => {
                         Err(words.trouble.not_found.to_owned())
                     }
-                    Err(error) => Err(Refusal::read(error, words)?.line()),
+                    Err(error) => Err(FormErrors::read(error, words)?.line()),
                 }
             }
         };
@@ -100,6 +98,11 @@ impl Keys {
             Ok(secret) => Self { fresh: Some(secret), ..keys },
             Err(refused) => Self { refused: Some(refused), ..keys },
         })
+    }
+
+    /// The status of the page that shows what became of the form.
+    pub(super) fn status(&self) -> StatusCode {
+        if self.refused.is_some() { StatusCode::UNPROCESSABLE_ENTITY } else { StatusCode::OK }
     }
 }
 
@@ -124,11 +127,10 @@ fn row(key: &ApiKey, words: &Words) -> KeyRow {
 
 /// `POST /app/keys/revoke`
 pub(super) async fn revoke(
-    State(app): State<Arc<App>>,
-    Member(visitor): Member,
-    form: Form,
-) -> Result<Response, Failure> {
-    let id = form.text("id").parse().map_err(|_| AppError::NotFound(Missing::Key))?;
+    PageCall { app, visitor, .. }: PageCall,
+    form: FormData,
+) -> Result<Response, PageError> {
+    let id = form.text("id").parse().map_err(|_| AppError::NotFound(Resource::Key))?;
     app.revoke_key(&visitor.caller, KeyId(id)).await?;
     let back = own_path(form.text("back")).unwrap_or("/app/account");
     Ok(Redirect::to(&format!("{back}?note=revoked")).into_response())

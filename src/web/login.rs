@@ -1,29 +1,26 @@
-//! Register, log in, log out. Every sign-in gives the browser a new secret.
-
-use std::sync::Arc;
+//! Register, log in, log out. Every login gives the browser a new secret.
 
 use askama::Template;
-use axum::extract::State;
 use axum::response::{AppendHeaders, IntoResponse, Redirect, Response};
+use http::HeaderMap;
 use http::header::{SET_COOKIE, USER_AGENT};
-use http::{HeaderMap, Uri};
 
 use crate::app::{App, AppError, Registration, Signup};
 use crate::client_address::ClientAddress;
 use crate::web::cookies;
-use crate::web::failure::{Failure, Refusal};
-use crate::web::form::Form;
-use crate::web::page::{self, Note, Page};
+use crate::web::errors::{FormErrors, PageError};
+use crate::web::form::FormData;
+use crate::web::page::{self, Layout, Note};
 use crate::web::site::own_path;
-use crate::web::visitor::Visitor;
+use crate::web::visitor::{PublicCall, Visitor};
 
 /// Where those go who came from nowhere in particular.
 const INSIDE: &str = "/app";
 
 #[derive(Template)]
 #[template(path = "sign.html")]
-struct SignPage {
-    page: Page,
+struct LoginPage {
+    page: Layout,
     is_new: bool,
     is_closed: bool,
     wants_invite: bool,
@@ -31,13 +28,13 @@ struct SignPage {
     email: String,
     name: String,
     invite: String,
-    refusal: Refusal,
+    refusal: FormErrors,
 }
 
-fn sign_page(app: &App, visitor: &Visitor, is_new: bool, form: &Form) -> SignPage {
+fn login_page_of(app: &App, visitor: &Visitor, is_new: bool, form: &FormData) -> LoginPage {
     let signup = app.policy().signup;
-    SignPage {
-        page: Page::new(app, visitor),
+    LoginPage {
+        page: Layout::new(app, visitor),
         is_new,
         is_closed: signup == Signup::Closed,
         wants_invite: signup == Signup::Invite,
@@ -45,96 +42,84 @@ fn sign_page(app: &App, visitor: &Visitor, is_new: bool, form: &Form) -> SignPag
         email: form.text("email").to_owned(),
         name: form.text("name").to_owned(),
         invite: form.text("invite").to_owned(),
-        refusal: Refusal::default(),
+        refusal: FormErrors::default(),
     }
 }
 
-fn show(app: &App, visitor: &Visitor, is_new: bool, uri: &Uri) -> Response {
-    let query = Form::parse(uri.query().unwrap_or_default().as_bytes());
+fn show(call: &PublicCall, is_new: bool) -> Response {
+    let PublicCall { app, visitor, query } = call;
     let note = query.word("deleted").map(|_| visitor.words().account.deleted);
-    let mut sign = sign_page(app, visitor, is_new, &query);
-    sign.page = sign.page.noting(note.map(Note::plain));
+    let mut login = login_page_of(app, visitor, is_new, query);
+    login.page = login.page.noting(note.map(Note::plain));
     // Only a form that was sent fills fields; a link from elsewhere does not.
-    (sign.email, sign.name) = (String::new(), String::new());
-    page::show(&sign)
+    (login.email, login.name) = (String::new(), String::new());
+    page::show(&login)
 }
 
 /// `GET /login`
-pub(super) async fn login_page(
-    State(app): State<Arc<App>>,
-    visitor: Visitor,
-    uri: Uri,
-) -> Response {
-    show(&app, &visitor, false, &uri)
+pub(super) async fn login_page(call: PublicCall) -> Response {
+    show(&call, false)
 }
 
 /// `GET /register`
-pub(super) async fn register_page(
-    State(app): State<Arc<App>>,
-    visitor: Visitor,
-    uri: Uri,
-) -> Response {
-    show(&app, &visitor, true, &uri)
+pub(super) async fn register_page(call: PublicCall) -> Response {
+    show(&call, true)
 }
 
 /// `POST /login`
 pub(super) async fn login(
-    State(app): State<Arc<App>>,
-    visitor: Visitor,
+    call: PublicCall,
     ClientAddress(client): ClientAddress,
     headers: HeaderMap,
-    form: Form,
-) -> Result<Response, Failure> {
+    form: FormData,
+) -> Result<Response, PageError> {
     let (email, password) = (form.text("email"), form.text("password"));
-    let signed = app.sign_in(email, password, agent(&headers), client).await;
-    finish(&app, &visitor, false, &form, signed)
+    let secret = call.app.log_in_browser(email, password, agent(&headers), client).await;
+    finish(&call, false, &form, secret)
 }
 
 /// `POST /register`
 pub(super) async fn register(
-    State(app): State<Arc<App>>,
-    visitor: Visitor,
+    call: PublicCall,
     ClientAddress(client): ClientAddress,
     headers: HeaderMap,
-    form: Form,
-) -> Result<Response, Failure> {
+    form: FormData,
+) -> Result<Response, PageError> {
     let registration = Registration {
         email: form.text("email").to_owned(),
         password: form.text("password").to_owned(),
         name: form.text("name").to_owned(),
         invite: form.word("invite").map(str::to_owned),
     };
-    let signed = app.sign_up(&registration, agent(&headers), client).await;
-    finish(&app, &visitor, true, &form, signed)
+    let secret = call.app.register_browser(&registration, agent(&headers), client).await;
+    finish(&call, true, &form, secret)
 }
 
 fn finish(
-    app: &App,
-    visitor: &Visitor,
+    PublicCall { app, visitor, .. }: &PublicCall,
     is_new: bool,
-    form: &Form,
-    signed: Result<String, AppError>,
-) -> Result<Response, Failure> {
-    match signed {
+    form: &FormData,
+    secret: Result<String, AppError>,
+) -> Result<Response, PageError> {
+    match secret {
         Ok(secret) => {
             let next = own_path(form.text("next")).unwrap_or(INSIDE);
             let cookie = cookies::keep_session(app, &secret);
             Ok((AppendHeaders([(SET_COOKIE, cookie)]), Redirect::to(next)).into_response())
         }
         Err(error) => {
-            let refusal = Refusal::read(error, visitor.words())?;
+            let refusal = FormErrors::read(error, visitor.words())?;
             let status = refusal.status;
-            let sign = sign_page(app, visitor, is_new, form);
-            Ok(page::show_with(status, &SignPage { refusal, ..sign }))
+            let login = login_page_of(app, visitor, is_new, form);
+            Ok(page::show_with(status, &LoginPage { refusal, ..login }))
         }
     }
 }
 
 /// `POST /app/logout`: this browser alone.
 pub(super) async fn logout(
-    State(app): State<Arc<App>>,
-    visitor: Visitor,
-) -> Result<Response, Failure> {
+    PublicCall { app, visitor, .. }: PublicCall,
+) -> Result<Response, PageError> {
     if let Some(browser) = &visitor.browser {
         match app.end_session(&browser.caller, &browser.hash).await {
             Ok(()) | Err(AppError::NotFound(_)) => {}

@@ -7,7 +7,7 @@ mod assets;
 mod claim;
 mod cookies;
 mod docs;
-mod failure;
+mod errors;
 mod form;
 mod front;
 mod guard;

@@ -25,7 +25,7 @@ const POLICY: HeaderValue = HeaderValue::from_static(
 
 /// The frame of a page.
 #[derive(Debug)]
-pub(super) struct Page {
+pub(super) struct Layout {
     pub(super) words: &'static Words,
     pub(super) person: Option<Person>,
     pub(super) is_open: bool,
@@ -53,7 +53,7 @@ impl Note {
     }
 }
 
-impl Page {
+impl Layout {
     pub(super) fn new(app: &App, visitor: &Visitor) -> Self {
         Self {
             person: visitor.browser.as_ref().map(|browser| browser.person.clone()),
@@ -100,21 +100,21 @@ pub(super) fn show(template: &impl Template) -> Response {
 
 /// How a page is answered with.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Manner {
+pub(super) struct PageStatus {
     pub(super) status: StatusCode,
     /// After how many seconds to come again.
     pub(super) retry_after: Option<NonZeroU32>,
 }
 
-impl From<StatusCode> for Manner {
+impl From<StatusCode> for PageStatus {
     fn from(status: StatusCode) -> Self {
         Self { status, retry_after: None }
     }
 }
 
 /// A page with another status.
-pub(super) fn show_with(manner: impl Into<Manner>, template: &impl Template) -> Response {
-    let Manner { status, retry_after } = manner.into();
+pub(super) fn show_with(manner: impl Into<PageStatus>, template: &impl Template) -> Response {
+    let PageStatus { status, retry_after } = manner.into();
     match template.render() {
         Ok(body) => {
             let mut response = html(status, body);
@@ -145,7 +145,7 @@ pub(super) fn html(status: StatusCode, body: String) -> Response {
 #[derive(Template)]
 #[template(path = "trouble.html")]
 struct TroublePage<'a> {
-    page: Page,
+    page: Layout,
     title: &'a str,
     text: &'a str,
     request_id: Option<RequestId>,
@@ -159,7 +159,7 @@ pub(super) fn trouble(
     text: &str,
 ) -> Response {
     let request_id = current_request_id();
-    show_with(status, &TroublePage { page: Page::bare(words), title, text, request_id })
+    show_with(status, &TroublePage { page: Layout::bare(words), title, text, request_id })
 }
 
 /// Whether the visitor is a browser that shows pages.

@@ -13,15 +13,15 @@ use crate::client_address::ClientAddress;
 use crate::code::path::{self, PathTarget};
 use crate::link::Status;
 use crate::problem::Problem;
-use crate::web::failure::{self, Failure};
-use crate::web::page::{self, Page};
+use crate::web::errors::{self, PageError};
+use crate::web::page::{self, Layout};
 use crate::web::report;
 use crate::web::visitor::words_of;
 
 #[derive(Template)]
 #[template(path = "preview.html")]
 struct Preview<'a> {
-    page: Page,
+    page: Layout,
     short_url: &'a str,
     target: String,
     is_lookalike: bool,
@@ -64,7 +64,7 @@ pub async fn short_address(State(app): State<Arc<App>>, request: Request) -> Res
 }
 
 fn refuse(error: AppError, headers: &HeaderMap) -> Response {
-    failure::dress(Failure::from(error).into_response(), headers)
+    errors::dress(PageError::from(error).into_response(), headers)
 }
 
 /// The host that a request was made to, in lower case, without a port.
@@ -81,11 +81,11 @@ fn preview(shown: &ShownLink, headers: &HeaderMap) -> Response {
         Status::Active | Status::Deleted => None,
     };
     let preview = Preview {
-        page: Page::bare(words),
+        page: Layout::bare(words),
         short_url: &shown.short_url,
         target: shown.visible_target(),
         is_lookalike: shown.is_lookalike,
-        title: shown.link.title.as_deref(),
+        title: shown.link.fields.title.as_deref(),
         created: page::time(shown.link.created_at),
         created_at: shown.link.created_at.to_rfc3339(),
         report: {

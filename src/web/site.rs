@@ -9,7 +9,7 @@ use http::header::SET_COOKIE;
 use crate::app::App;
 use crate::language::Language;
 use crate::web::cookies;
-use crate::web::form::Form;
+use crate::web::form::FormData;
 
 /// `/robots.txt`: short links are for people, not for indexes.
 pub(super) async fn robots() -> &'static str {
@@ -17,7 +17,7 @@ pub(super) async fn robots() -> &'static str {
 }
 
 /// `POST /app/language`: keep the choice, and go back.
-pub(super) async fn language(State(app): State<Arc<App>>, form: Form) -> Response {
+pub(super) async fn language(State(app): State<Arc<App>>, form: FormData) -> Response {
     let next = Redirect::to(own_path(form.text("next")).unwrap_or("/"));
     match Language::parse(form.text("language")) {
         Some(language) => {

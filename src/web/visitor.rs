@@ -2,10 +2,11 @@
 
 use std::sync::Arc;
 
-use axum::extract::FromRequestParts;
+use axum::extract::{FromRequestParts, Path};
 use axum::response::{IntoResponse, Redirect, Response};
 use http::request::Parts;
 use http::{HeaderMap, HeaderValue, Method, header};
+use serde::de::DeserializeOwned;
 
 use crate::account::Caller;
 use crate::app::{App, Browser};
@@ -13,7 +14,8 @@ use crate::client_address::ClientAddress;
 use crate::language::Language;
 use crate::telemetry::set_caller;
 use crate::web::cookies;
-use crate::web::failure::Failure;
+use crate::web::errors::PageError;
+use crate::web::form::FormData;
 use crate::web::i18n::Words;
 
 /// Anybody.
@@ -28,9 +30,25 @@ pub(super) struct Visitor {
     pub(super) path: String,
 }
 
-/// Somebody who may see more than the front page: signed in, or on a server that is open.
+/// A visitor who may see more than the front page: logged in, or on a server that is open. Others
+/// are sent to the login page.
 #[derive(Clone, Debug)]
-pub(super) struct Member(pub(super) Visitor);
+pub(super) struct LoggedIn(pub(super) Visitor);
+
+/// A request by any visitor.
+pub(super) struct PublicCall {
+    pub(super) app: Arc<App>,
+    pub(super) visitor: Visitor,
+    pub(super) query: FormData,
+}
+
+/// A request by a visitor who is logged in, at a path with the names `P`.
+pub(super) struct PageCall<P = ()> {
+    pub(super) app: Arc<App>,
+    pub(super) visitor: Visitor,
+    pub(super) query: FormData,
+    pub(super) path: P,
+}
 
 /// The language of a request: what was chosen, else what the browser asks for.
 fn language(headers: &HeaderMap) -> Language {
@@ -51,9 +69,9 @@ impl Visitor {
 }
 
 impl FromRequestParts<Arc<App>> for Visitor {
-    type Rejection = Failure;
+    type Rejection = PageError;
 
-    async fn from_request_parts(parts: &mut Parts, app: &Arc<App>) -> Result<Self, Failure> {
+    async fn from_request_parts(parts: &mut Parts, app: &Arc<App>) -> Result<Self, PageError> {
         let Ok(ClientAddress(client)) = ClientAddress::from_request_parts(parts, app).await;
         let browser = match cookies::session(app, &parts.headers) {
             Some(secret) => app.identify_browser(secret, client).await?,
@@ -73,7 +91,7 @@ impl FromRequestParts<Arc<App>> for Visitor {
     }
 }
 
-impl FromRequestParts<Arc<App>> for Member {
+impl FromRequestParts<Arc<App>> for LoggedIn {
     type Rejection = Response;
 
     async fn from_request_parts(parts: &mut Parts, app: &Arc<App>) -> Result<Self, Response> {
@@ -87,5 +105,25 @@ impl FromRequestParts<Arc<App>> for Member {
         let next = if parts.method == Method::GET { visitor.path.as_str() } else { "/app" };
         let next: String = url::form_urlencoded::byte_serialize(next.as_bytes()).collect();
         Err(Redirect::to(&format!("/login?next={next}")).into_response())
+    }
+}
+
+impl FromRequestParts<Arc<App>> for PublicCall {
+    type Rejection = PageError;
+
+    async fn from_request_parts(parts: &mut Parts, app: &Arc<App>) -> Result<Self, PageError> {
+        let visitor = Visitor::from_request_parts(parts, app).await?;
+        Ok(Self { app: Arc::clone(app), visitor, query: FormData::of_query(&parts.uri) })
+    }
+}
+
+impl<P: DeserializeOwned + Send> FromRequestParts<Arc<App>> for PageCall<P> {
+    type Rejection = Response;
+
+    async fn from_request_parts(parts: &mut Parts, app: &Arc<App>) -> Result<Self, Response> {
+        let LoggedIn(visitor) = LoggedIn::from_request_parts(parts, app).await?;
+        let path = Path::from_request_parts(parts, app).await;
+        let Path(path) = path.map_err(IntoResponse::into_response)?;
+        Ok(Self { app: Arc::clone(app), visitor, query: FormData::of_query(&parts.uri), path })
     }
 }

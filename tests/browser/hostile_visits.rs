@@ -1,4 +1,4 @@
-//! Visits that carry poison in their headers, and a workspace full of it: afterwards every page and every
+//! Clicks with hostile text in their headers, and a workspace full of such text: afterwards every page and every
 //! export is looked at in a real browser. No dialog opens, no script runs, no cell is a formula.
 
 use std::io::{Read, Write};

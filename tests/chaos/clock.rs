@@ -5,7 +5,6 @@ use std::time::Duration;
 
 use kurz::clock::Clock;
 use kurz_test_support::chaos::clock::faked;
-use kurz_test_support::http::Http;
 use kurz_test_support::{TestServer, links};
 use serde_json::json;
 use tokio::task::block_in_place;
@@ -21,7 +20,7 @@ async fn a_clock_that_jumps_brings_no_link_back_and_stops_nothing() {
         .env("FAKETIME_TIMESTAMP_FILE", offset.to_str().unwrap())
         .env("FAKETIME_NO_CACHE", "1");
     let server = block_in_place(|| program.start());
-    let http = Http::new(server.base_url());
+    let http = server.http();
     let soon = Clock::system().now().plus(Duration::from_hours(1)).to_rfc3339();
     let make = async |code: &str, body: &serde_json::Value| {
         let mut body = body.clone();

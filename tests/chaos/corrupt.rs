@@ -4,7 +4,6 @@ use std::fs;
 
 use kurz_test_support::chaos::corrupt::{doctor, run};
 use kurz_test_support::chaos::kill::program;
-use kurz_test_support::http::Http;
 use serde_json::json;
 
 // threats: F5
@@ -21,7 +20,7 @@ async fn a_target_that_turned_over_is_not_served_and_the_doctor_names_it() {
     let folder = tempfile::tempdir().unwrap();
     let server = program(folder.path());
     let process = tokio::task::block_in_place(|| server.start());
-    let http = Http::new(process.base_url());
+    let http = process.http();
     let body = json!({ "original_url": "https://example.com/a#section-one", "custom_code": "one" });
     http.post("/api/v1/workspaces/red/links", &body).await.expect(201);
     tokio::task::block_in_place(|| process.kill_9());
@@ -30,13 +29,13 @@ async fn a_target_that_turned_over_is_not_served_and_the_doctor_names_it() {
     drop(db);
     fs::remove_file(folder.path().join("kurz.db.lock")).unwrap();
     let process = tokio::task::block_in_place(|| server.start());
-    let http = Http::new(process.base_url());
+    let http = process.http();
     http.get("/w/red/one").await.expect_problem(503, "store-unavailable");
     let api = "/api/v1/workspaces/red/links/one";
     http.get(api).await.expect_problem(500, "internal-error");
     let body = json!({ "title": "Nobody seals it anew by chance" });
     http.patch(api, &body).await.expect_problem(500, "internal-error");
-    let metrics = Http::new(&process.admin_url()).get("/metrics").await.text();
+    let metrics = process.admin().get("/metrics").await.text();
     assert!(metrics.contains("kurz_damaged_links_total 3"), "{metrics}");
     tokio::task::block_in_place(|| process.kill_9());
     assert!(tokio::task::block_in_place(|| doctor(folder.path())));

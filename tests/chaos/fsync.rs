@@ -1,4 +1,4 @@
-//! T-FSYNC, F2: in which order the server writes, syncs and answers, as the kernel sees it. Every link that
+//! In which order the server writes, syncs and answers, as the kernel sees it. Every link that
 //! was acknowledged was in the write-ahead log before, and the log was synced in between.
 
 use std::path::Path;
@@ -7,7 +7,6 @@ use std::time::Duration;
 
 use futures_util::future::join_all;
 use kurz::clock::Stopwatch;
-use kurz_test_support::http::Http;
 use kurz_test_support::{Process, TestServer};
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::json;
@@ -126,7 +125,7 @@ async fn no_link_is_acknowledged_before_its_log_is_synced() {
     let program = TestServer::builder().default_timeouts().process();
     let server = tokio::task::block_in_place(|| program.start());
     let log = program.folder().join("strace");
-    let http = Http::new(server.base_url());
+    let http = server.http();
     let make = async |code: String| {
         // The mark ends the code, so that `f-1` is not found in `f-12`.
         let body =

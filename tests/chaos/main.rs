@@ -9,10 +9,10 @@
 mod backup;
 mod clock;
 mod corrupt;
-mod eio;
+mod disk_errors;
+mod disk_full;
 mod fsync;
-mod full;
 mod instances;
 mod kill;
+mod resource_limits;
 mod soak;
-mod strain;

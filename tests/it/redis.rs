@@ -2,9 +2,9 @@
 
 use std::fs;
 
-use kurz_test_support::TestServer;
 use kurz_test_support::servers::Redis;
 use kurz_test_support::visitor::follow;
+use kurz_test_support::{Kind, TestServer};
 use rcgen::{CertifiedKey, generate_simple_self_signed};
 
 use crate::store::postgres::pem;
@@ -32,12 +32,11 @@ async fn limits_hold_through_redis_behind_tls_and_a_stranger_is_not_spoken_to() 
     assert_eq!((answers.count(302), answers.count(429)), (100, 200));
     assert!(redis.commands() > 0, "it was Redis that counted");
 
-    let database = kurz_test_support::postgres::Database::create();
     let program = TestServer::builder()
         .default_timeouts()
-        .process()
-        .env("KURZ_STORE", database.url())
-        .env("KURZ_REDIS", &url)
-        .env("KURZ_TLS_CA", &wrong);
+        .database(Kind::Postgres)
+        .setting("KURZ_REDIS", &url)
+        .setting("KURZ_TLS_CA", &wrong)
+        .process();
     program.start().wait_for_log("invalid peer certificate");
 }

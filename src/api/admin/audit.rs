@@ -3,11 +3,11 @@
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
-use crate::api::call::Call;
+use crate::api::call::{Call, JsonResult};
 use crate::api::input::Params;
 use crate::api::time::Time;
 use crate::app::{AuditDetail, AuditEntry, AuditFilter};
-use crate::problem::{Problem, Problems};
+use crate::problem::Problems;
 
 /// Which changes.
 #[derive(Debug, Deserialize, IntoParams)]
@@ -83,7 +83,7 @@ pub(crate) struct AuditList {
 pub(crate) async fn audit(
     Call { app, caller, .. }: Call,
     Params(params): Params<AuditParams>,
-) -> Result<axum::Json<AuditList>, Problem> {
+) -> JsonResult<AuditList> {
     let AuditParams { cursor, limit, user, action, kind } = params;
     let page = app.list_audit(&caller, &AuditFilter { cursor, limit, user, action, kind }).await?;
     let changes = page.items.into_iter().map(AuditBody::from).collect();

@@ -4,11 +4,11 @@ use http::StatusCode;
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use crate::api::call::{Call, LinkPath};
+use crate::api::call::{Call, EmptyResult, JsonResult, LinkPath};
 use crate::api::links::LinkBody;
 use crate::api::time::Time;
 use crate::app::{Report, ReportedLink};
-use crate::problem::{Problem, Problems};
+use crate::problem::Problems;
 
 /// A report.
 #[derive(Debug, Serialize, ToSchema)]
@@ -70,9 +70,7 @@ pub(crate) struct ReportList {
 #[utoipa::path(get, path = "/api/v1/admin/reports", tag = "administration",
     operation_id = "list_reports",
     responses((status = 200, description = "The queue.", body = ReportList), Problems))]
-pub(crate) async fn list(
-    Call { app, caller, .. }: Call,
-) -> Result<axum::Json<ReportList>, Problem> {
+pub(crate) async fn list(Call { app, caller, .. }: Call) -> JsonResult<ReportList> {
     let queue = app.report_queue(&caller).await?;
     let links = queue.links.into_iter().map(ReportedBody::from).collect();
     Ok(axum::Json(ReportList { links, open: queue.open }))
@@ -84,9 +82,7 @@ pub(crate) async fn list(
     tag = "administration", operation_id = "dismiss_reports",
     params(LinkPath),
     responses((status = 204, description = "Dismissed."), Problems))]
-pub(crate) async fn dismiss(
-    Call { app, caller, path }: Call<LinkPath>,
-) -> Result<StatusCode, Problem> {
+pub(crate) async fn dismiss(Call { app, caller, path }: Call<LinkPath>) -> EmptyResult {
     app.dismiss_reports(&caller, &path.workspace()?, &path.code).await?;
     Ok(StatusCode::NO_CONTENT)
 }

@@ -4,11 +4,11 @@ use http::StatusCode;
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
-use crate::api::call::Call;
-use crate::api::input::{Json, Params};
+use crate::api::call::{BodyCall, Call, EmptyResult, JsonResult};
+use crate::api::input::Params;
 use crate::api::time::Time;
 use crate::app::User;
-use crate::problem::{Problem, Problems};
+use crate::problem::Problems;
 
 /// Which accounts.
 #[derive(Debug, Deserialize, IntoParams)]
@@ -73,7 +73,7 @@ pub(crate) struct LinksBody {
 pub(crate) async fn list(
     Call { app, caller, .. }: Call,
     Params(params): Params<UserParams>,
-) -> Result<axum::Json<UserList>, Problem> {
+) -> JsonResult<UserList> {
     let page = app.list_users(&caller, params.cursor.as_deref().unwrap_or_default()).await?;
     let users = page.items.into_iter().map(AccountBody::from).collect();
     Ok(axum::Json(UserList { users, next_cursor: page.next }))
@@ -86,12 +86,8 @@ pub(crate) async fn list(
     params(("email" = String, Path, description = "The account's address.")),
     request_body = LinksBody,
     responses((status = 204, description = "Disabled."), Problems))]
-pub(crate) async fn disable(
-    Call { app, caller, path: email }: Call<String>,
-    Json(body): Json<LinksBody>,
-) -> Result<StatusCode, Problem> {
-    app.set_user_disabled(&caller, &email, true, body.links).await?;
-    Ok(StatusCode::NO_CONTENT)
+pub(crate) async fn disable(call: BodyCall<String, LinksBody>) -> EmptyResult {
+    set_disabled(call, true).await
 }
 
 /// Enable a disabled account. Takes an administrator of the server.
@@ -100,10 +96,12 @@ pub(crate) async fn disable(
     params(("email" = String, Path, description = "The account's address.")),
     request_body = LinksBody,
     responses((status = 204, description = "Enabled."), Problems))]
-pub(crate) async fn enable(
-    Call { app, caller, path: email }: Call<String>,
-    Json(body): Json<LinksBody>,
-) -> Result<StatusCode, Problem> {
-    app.set_user_disabled(&caller, &email, false, body.links).await?;
+pub(crate) async fn enable(call: BodyCall<String, LinksBody>) -> EmptyResult {
+    set_disabled(call, false).await
+}
+
+async fn set_disabled(call: BodyCall<String, LinksBody>, disabled: bool) -> EmptyResult {
+    let BodyCall { app, caller, path: email, body } = call;
+    app.set_user_disabled(&caller, &email, disabled, body.links).await?;
     Ok(StatusCode::NO_CONTENT)
 }

@@ -1,16 +1,11 @@
 //! `POST /api/v1/auth/login`: sign in.
 
-use std::sync::Arc;
-
-use axum::extract::State;
 use serde::Deserialize;
 use utoipa::ToSchema;
 
 use crate::api::auth::SessionBody;
-use crate::api::input::Json;
-use crate::app::App;
-use crate::client_address::ClientAddress;
-use crate::problem::{Problem, Problems};
+use crate::api::call::{JsonResult, PublicBodyCall};
+use crate::problem::Problems;
 
 /// Who signs in.
 #[derive(Deserialize, ToSchema)]
@@ -29,9 +24,7 @@ pub(crate) struct LoginBody {
     request_body = LoginBody,
     responses((status = 200, description = "Signed in.", body = SessionBody), Problems))]
 pub(crate) async fn login(
-    State(app): State<Arc<App>>,
-    ClientAddress(client): ClientAddress,
-    Json(body): Json<LoginBody>,
-) -> Result<axum::Json<SessionBody>, Problem> {
+    PublicBodyCall { app, client, body }: PublicBodyCall<LoginBody>,
+) -> JsonResult<SessionBody> {
     Ok(axum::Json(app.log_in(&body.email, &body.password, client).await?.into()))
 }

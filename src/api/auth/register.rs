@@ -1,16 +1,11 @@
 //! `POST /api/v1/auth/register`: make an account and sign in.
 
-use std::sync::Arc;
-
-use axum::extract::State;
-use http::StatusCode;
 use serde::Deserialize;
 use utoipa::ToSchema;
 
 use crate::api::auth::SessionBody;
-use crate::api::input::Json;
-use crate::app::{App, Registration};
-use crate::client_address::ClientAddress;
+use crate::api::call::{CreatedResult, PublicBodyCall, created};
+use crate::app::Registration;
 use crate::problem::{Problem, Problems};
 
 /// An account to be made.
@@ -35,15 +30,12 @@ pub(crate) struct RegisterBody {
     request_body = RegisterBody,
     responses(
         (status = 201, description = "The account was made.", body = SessionBody),
-        (status = 409, description = "The address has an account.", body = Problem,
-            content_type = "application/problem+json"),
+        (status = 409, description = "The address has an account.", content((Problem = "application/problem+json"))),
         Problems,
     ))]
 pub(crate) async fn register(
-    State(app): State<Arc<App>>,
-    ClientAddress(client): ClientAddress,
-    Json(body): Json<RegisterBody>,
-) -> Result<(StatusCode, axum::Json<SessionBody>), Problem> {
+    PublicBodyCall { app, client, body }: PublicBodyCall<RegisterBody>,
+) -> CreatedResult<SessionBody> {
     let registration = Registration {
         email: body.email,
         password: body.password,
@@ -51,5 +43,5 @@ pub(crate) async fn register(
         invite: body.invite,
     };
     let session = app.register(&registration, client).await?;
-    Ok((StatusCode::CREATED, axum::Json(session.into())))
+    Ok(created(session.into()))
 }

@@ -1,12 +1,10 @@
 //! `POST …/hosts`: give a host to a workspace.
 
-use http::StatusCode;
 use serde::Deserialize;
 use utoipa::ToSchema;
 
-use crate::api::call::{Call, WorkspacePath};
+use crate::api::call::{BodyCall, CreatedResult, WorkspacePath, created};
 use crate::api::hosts::HostBody;
-use crate::api::input::Json;
 use crate::problem::{Problem, Problems};
 
 /// A host to be given to a workspace.
@@ -29,9 +27,8 @@ pub(crate) struct NewHostBody {
         Problems,
     ))]
 pub(crate) async fn add(
-    Call { app, caller, path }: Call<WorkspacePath>,
-    Json(body): Json<NewHostBody>,
-) -> Result<(StatusCode, axum::Json<HostBody>), Problem> {
+    BodyCall { app, caller, path, body }: BodyCall<WorkspacePath, NewHostBody>,
+) -> CreatedResult<HostBody> {
     let host = app.add_host(&caller, &path.workspace()?, &body.host).await?;
-    Ok((StatusCode::CREATED, axum::Json(host.into())))
+    Ok(created(host.into()))
 }

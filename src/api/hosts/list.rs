@@ -3,9 +3,9 @@
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use crate::api::call::{Call, WorkspacePath};
+use crate::api::call::{Call, JsonResult, WorkspacePath};
 use crate::api::hosts::HostBody;
-use crate::problem::{Problem, Problems};
+use crate::problem::Problems;
 
 /// All hosts of a workspace, oldest first.
 #[derive(Debug, Serialize, ToSchema)]
@@ -19,9 +19,7 @@ pub(crate) struct HostList {
     params(WorkspacePath),
     responses((status = 200, description = "Its hosts, oldest first.", body = HostList),
         Problems))]
-pub(crate) async fn list(
-    Call { app, caller, path }: Call<WorkspacePath>,
-) -> Result<axum::Json<HostList>, Problem> {
+pub(crate) async fn list(Call { app, caller, path }: Call<WorkspacePath>) -> JsonResult<HostList> {
     let hosts = app.list_hosts(&caller, &path.workspace()?).await?;
     Ok(axum::Json(HostList { hosts: hosts.into_iter().map(HostBody::from).collect() }))
 }

@@ -4,9 +4,9 @@ use http::StatusCode;
 use serde::Deserialize;
 use utoipa::IntoParams;
 
-use crate::api::call::Call;
+use crate::api::call::{Call, EmptyResult};
 use crate::app::App;
-use crate::problem::{Problem, Problems};
+use crate::problem::Problems;
 
 /// `/workspaces/{workspace}/hosts/{host}`
 #[derive(Debug, Deserialize, IntoParams)]
@@ -23,9 +23,7 @@ pub(crate) struct HostPath {
     operation_id = "remove_host",
     params(HostPath),
     responses((status = 204, description = "Taken away."), Problems))]
-pub(crate) async fn remove(
-    Call { app, caller, path }: Call<HostPath>,
-) -> Result<StatusCode, Problem> {
+pub(crate) async fn remove(Call { app, caller, path }: Call<HostPath>) -> EmptyResult {
     app.remove_host(&caller, &App::workspace_id(&path.workspace)?, &path.host).await?;
     Ok(StatusCode::NO_CONTENT)
 }

@@ -1,15 +1,13 @@
 //! `POST /api/v1/keys`: make an API key.
 
-use http::StatusCode;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-use crate::api::call::Call;
-use crate::api::input::Json;
+use crate::api::call::{BodyCall, CreatedResult, created};
 use crate::api::keys::KeyBody;
 use crate::api::time::Time;
 use crate::app::KeyRequest;
-use crate::problem::{Problem, Problems};
+use crate::problem::Problems;
 
 /// A key to be made.
 #[derive(Debug, Deserialize, ToSchema)]
@@ -41,9 +39,8 @@ pub(crate) struct FreshKeyBody {
 #[utoipa::path(post, path = "/api/v1/keys", tag = "keys", operation_id = "create_key", request_body = NewKeyBody,
     responses((status = 201, description = "The key was made.", body = FreshKeyBody), Problems))]
 pub(crate) async fn create(
-    Call { app, caller, .. }: Call,
-    Json(body): Json<NewKeyBody>,
-) -> Result<(StatusCode, axum::Json<FreshKeyBody>), Problem> {
+    BodyCall { app, caller, body, .. }: BodyCall<(), NewKeyBody>,
+) -> CreatedResult<FreshKeyBody> {
     let request = KeyRequest {
         name: body.name.unwrap_or_default(),
         scopes: body.scopes,
@@ -52,5 +49,5 @@ pub(crate) async fn create(
     };
     let fresh = app.create_key(&caller, &request).await?;
     let body = FreshKeyBody { key: fresh.key.into(), secret: fresh.secret };
-    Ok((StatusCode::CREATED, axum::Json(body)))
+    Ok(created(body))
 }

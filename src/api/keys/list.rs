@@ -3,9 +3,9 @@
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use crate::api::call::Call;
+use crate::api::call::{Call, JsonResult};
 use crate::api::keys::KeyBody;
-use crate::problem::{Problem, Problems};
+use crate::problem::Problems;
 
 /// All of one's keys, oldest first.
 #[derive(Debug, Serialize, ToSchema)]
@@ -16,7 +16,7 @@ pub(crate) struct KeyList {
 /// List one's API keys: at most 100.
 #[utoipa::path(get, path = "/api/v1/keys", tag = "keys", operation_id = "list_keys",
     responses((status = 200, description = "The keys, oldest first.", body = KeyList), Problems))]
-pub(crate) async fn list(Call { app, caller, .. }: Call) -> Result<axum::Json<KeyList>, Problem> {
+pub(crate) async fn list(Call { app, caller, .. }: Call) -> JsonResult<KeyList> {
     let keys = app.list_keys(&caller).await?;
     Ok(axum::Json(KeyList { keys: keys.into_iter().map(KeyBody::from).collect() }))
 }

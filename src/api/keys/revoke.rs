@@ -3,16 +3,14 @@
 use http::StatusCode;
 
 use crate::account::KeyId;
-use crate::api::call::Call;
-use crate::problem::{Problem, Problems};
+use crate::api::call::{Call, EmptyResult};
+use crate::problem::Problems;
 
 /// Take an API key back. It is refused from then on.
 #[utoipa::path(delete, path = "/api/v1/keys/{id}", tag = "keys", operation_id = "revoke_key",
     params(("id" = i64, Path, description = "The key's number.")),
     responses((status = 204, description = "Taken back."), Problems))]
-pub(crate) async fn revoke(
-    Call { app, caller, path: id }: Call<i64>,
-) -> Result<StatusCode, Problem> {
+pub(crate) async fn revoke(Call { app, caller, path: id }: Call<i64>) -> EmptyResult {
     app.revoke_key(&caller, KeyId(id)).await?;
     Ok(StatusCode::NO_CONTENT)
 }

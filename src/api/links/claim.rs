@@ -3,8 +3,8 @@
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-use crate::api::call::Call;
-use crate::api::input::{Json, Object};
+use crate::api::call::{BodyCall, JsonResult};
+use crate::api::input::Object;
 use crate::api::links::LinkBody;
 use crate::app::ClaimRequest;
 use crate::problem::{Problem, Problems};
@@ -59,9 +59,8 @@ pub(crate) struct ClaimResult {
         Problems,
     ))]
 pub(crate) async fn claim(
-    Call { app, caller, .. }: Call,
-    Json(body): Json<ClaimBody>,
-) -> Result<axum::Json<ClaimAnswer>, Problem> {
+    BodyCall { app, caller, body, .. }: BodyCall<(), ClaimBody>,
+) -> JsonResult<ClaimAnswer> {
     let requests: Vec<ClaimRequest> = body
         .links
         .into_iter()

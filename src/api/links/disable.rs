@@ -4,8 +4,7 @@ use http::StatusCode;
 use serde::Deserialize;
 use utoipa::ToSchema;
 
-use crate::api::call::{Call, LinkPath};
-use crate::api::input::Json;
+use crate::api::call::{BodyCall, Call, EmptyResult, JsonResult, LinkPath};
 use crate::api::links::LinkBody;
 use crate::problem::{Problem, Problems};
 
@@ -29,9 +28,8 @@ pub(crate) struct DisableBody {
     request_body = DisableBody,
     responses((status = 200, description = "The disabled link.", body = LinkBody), Problems))]
 pub(crate) async fn disable(
-    Call { app, caller, path }: Call<LinkPath>,
-    Json(body): Json<DisableBody>,
-) -> Result<axum::Json<LinkBody>, Problem> {
+    BodyCall { app, caller, path, body }: BodyCall<LinkPath, DisableBody>,
+) -> JsonResult<LinkBody> {
     let note = body.note.as_deref();
     let link =
         app.disable_link(&caller, &path.workspace()?, &path.code, &body.reason, note).await?;
@@ -48,9 +46,7 @@ pub(crate) async fn disable(
         (status = 409, description = "The link is not disabled.", content((Problem = "application/problem+json"))),
         Problems,
     ))]
-pub(crate) async fn enable(
-    Call { app, caller, path }: Call<LinkPath>,
-) -> Result<StatusCode, Problem> {
+pub(crate) async fn enable(Call { app, caller, path }: Call<LinkPath>) -> EmptyResult {
     app.enable_link(&caller, &path.workspace()?, &path.code).await?;
     Ok(StatusCode::NO_CONTENT)
 }

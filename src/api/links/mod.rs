@@ -13,4 +13,4 @@ pub(crate) mod show;
 pub(crate) mod stats;
 mod wire;
 
-pub(crate) use wire::{CreatedBody, LinkBody, NewLinkBody};
+pub(crate) use wire::{CreatedBody, EditBody, LinkBody, NewLinkBody};

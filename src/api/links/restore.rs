@@ -1,6 +1,6 @@
 //! `POST …/links/{code}/restore`: bring a deleted link back.
 
-use crate::api::call::{Call, LinkPath};
+use crate::api::call::{Call, JsonResult, LinkPath};
 use crate::api::links::LinkBody;
 use crate::problem::{Problem, Problems};
 
@@ -13,8 +13,6 @@ use crate::problem::{Problem, Problems};
         (status = 409, description = "The link is not deleted.", content((Problem = "application/problem+json"))),
         Problems,
     ))]
-pub(crate) async fn restore(
-    Call { app, caller, path }: Call<LinkPath>,
-) -> Result<axum::Json<LinkBody>, Problem> {
+pub(crate) async fn restore(Call { app, caller, path }: Call<LinkPath>) -> JsonResult<LinkBody> {
     Ok(axum::Json(app.restore_link(&caller, &path.workspace()?, &path.code).await?.into()))
 }

@@ -4,7 +4,7 @@ use http::StatusCode;
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
-use crate::api::call::{Call, LinkPath};
+use crate::api::call::{Call, JsonResult, LinkPath};
 use crate::api::input::Params;
 use crate::api::time::Time;
 use crate::app::{Bucket, LinkTraffic, Span};
@@ -64,7 +64,7 @@ pub(crate) struct LinkStats {
 pub(crate) async fn stats(
     Call { app, caller, path }: Call<LinkPath>,
     Params(params): Params<StatsParams>,
-) -> Result<axum::Json<LinkStats>, Problem> {
+) -> JsonResult<LinkStats> {
     let span = Span::parse(params.by.as_deref().unwrap_or("day")).ok_or_else(|| {
         let detail = "`by` is hour, day or month.";
         Problem::new(StatusCode::UNPROCESSABLE_ENTITY, "query-invalid", detail)

@@ -1,12 +1,14 @@
-//! A link on the wire, and the request for one.
+//! A link on the wire, and the requests to make and to change one.
 
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
+use crate::api::input::{change, set};
 use crate::api::time::Time;
-use crate::app::{Created, LinkRequest, ShownLink};
+use crate::app::{Created, LinkPatch, LinkRequest, ShownLink};
+use crate::clock::Timestamp;
 use crate::code::canonicalise;
-use crate::link::{Reason, Strategy};
+use crate::link::{Change, LinkFieldChanges, Reason, Strategy};
 
 /// How a code is made.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize, ToSchema)]
@@ -128,11 +130,11 @@ impl From<ShownLink> for LinkBody {
             disabled_reason: shown.withheld.map(Reason::as_str),
             disabled_at: link.disabled.as_ref().map(|disabled| disabled.at.into()),
             disabled_note: link.disabled.and_then(|disabled| disabled.note),
-            title: link.title,
-            tags: link.tags,
+            title: link.fields.title,
+            tags: link.fields.tags,
             created_at: link.created_at.into(),
             updated_at: link.updated_at.into(),
-            expires_at: link.expires_at.map(Time::from),
+            expires_at: link.fields.expires_at.map(Time::from),
             redirect_count: link.redirect_count,
             avg_redirect_ms: link.avg_redirect_ms,
             last_redirect_at: link.last_redirect_at.map(Time::from),
@@ -140,7 +142,7 @@ impl From<ShownLink> for LinkBody {
             hits_this_month: shown.hits_this_month,
             destination_status: link.destination_status,
             last_checked_at: link.last_checked_at.map(Time::from),
-            redirect_status: link.redirect_status,
+            redirect_status: link.fields.redirect_status,
         }
     }
 }
@@ -191,15 +193,63 @@ pub(crate) struct NewLinkBody {
 
 impl From<NewLinkBody> for LinkRequest {
     fn from(body: NewLinkBody) -> Self {
+        let fields = LinkFieldChanges {
+            title: Change::To(body.title),
+            tags: Change::To(body.tags),
+            expires_at: Change::To(body.expires_at.map(Timestamp::from)),
+            hit_limit: Change::To(body.hit_limit),
+            redirect_status: Change::To(body.redirect_status),
+        };
         Self {
             original_url: body.original_url,
             custom_code: body.custom_code,
             strategy: body.strategy.map(Strategy::from),
-            expires_at: body.expires_at.map(Into::into),
+            fields,
+        }
+    }
+}
+
+/// What to change; what is not there stays, what is null goes back to what it is without a word.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct EditBody {
+    /// Where it leads. The code stays; a deterministic link becomes a custom one.
+    #[serde(default, deserialize_with = "set")]
+    #[schema(value_type = String)]
+    original_url: Option<String>,
+    /// A name for people.
+    #[serde(default, deserialize_with = "change")]
+    #[schema(value_type = Option<String>, max_length = 200)]
+    title: Change<Option<String>>,
+    /// Words to find it by.
+    #[schema(max_items = 20)]
+    #[serde(default, deserialize_with = "change")]
+    #[schema(value_type = Option<Vec<String>>)]
+    tags: Change<Option<Vec<String>>>,
+    /// From when on it answers 410.
+    #[serde(default, deserialize_with = "change")]
+    #[schema(value_type = Option<Time>)]
+    expires_at: Change<Option<Time>>,
+    /// How often it may be followed in a UTC calendar month; 0: any number of times; null: as
+    /// often as the workspace says.
+    #[serde(default, deserialize_with = "change")]
+    #[schema(value_type = Option<i64>, minimum = 0)]
+    hit_limit: Change<Option<i64>>,
+    /// 301, 302, 307 or 308; null: 302.
+    #[serde(default, deserialize_with = "change")]
+    #[schema(value_type = Option<u16>)]
+    redirect_status: Change<Option<u16>>,
+}
+
+impl From<EditBody> for LinkPatch {
+    fn from(body: EditBody) -> Self {
+        let fields = LinkFieldChanges {
             title: body.title,
-            tags: body.tags.unwrap_or_default(),
+            tags: body.tags,
+            expires_at: body.expires_at.map(|end| end.map(Timestamp::from)),
             hit_limit: body.hit_limit,
             redirect_status: body.redirect_status,
-        }
+        };
+        Self { original_url: body.original_url, fields }
     }
 }

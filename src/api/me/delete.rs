@@ -4,9 +4,8 @@ use http::StatusCode;
 use serde::Deserialize;
 use utoipa::ToSchema;
 
-use crate::api::call::Call;
-use crate::api::input::Json;
-use crate::problem::{Problem, Problems};
+use crate::api::call::{BodyCall, EmptyResult};
+use crate::problem::Problems;
 
 /// The password, so that nobody deletes the account of somebody who left the room.
 #[derive(Deserialize, ToSchema)]
@@ -22,9 +21,8 @@ pub(crate) struct LeaveBody {
 #[utoipa::path(delete, path = "/api/v1/me", tag = "account", operation_id = "delete_me", request_body = LeaveBody,
     responses((status = 204, description = "Deleted."), Problems))]
 pub(crate) async fn delete(
-    Call { app, caller, .. }: Call,
-    Json(body): Json<LeaveBody>,
-) -> Result<StatusCode, Problem> {
+    BodyCall { app, caller, body, .. }: BodyCall<(), LeaveBody>,
+) -> EmptyResult {
     app.delete_account(&caller, &body.password).await?;
     Ok(StatusCode::NO_CONTENT)
 }

@@ -4,9 +4,8 @@ use serde::Deserialize;
 use utoipa::ToSchema;
 
 use crate::api::auth::SessionBody;
-use crate::api::call::Call;
-use crate::api::input::Json;
-use crate::problem::{Problem, Problems};
+use crate::api::call::{BodyCall, JsonResult};
+use crate::problem::Problems;
 
 /// The old password and the new one.
 #[derive(Deserialize, ToSchema)]
@@ -24,9 +23,8 @@ pub(crate) struct PasswordBody {
 #[utoipa::path(patch, path = "/api/v1/me/password", tag = "account", operation_id = "change_password", request_body = PasswordBody,
     responses((status = 200, description = "Changed.", body = SessionBody), Problems))]
 pub(crate) async fn password(
-    Call { app, caller, .. }: Call,
-    Json(body): Json<PasswordBody>,
-) -> Result<axum::Json<SessionBody>, Problem> {
+    BodyCall { app, caller, body, .. }: BodyCall<(), PasswordBody>,
+) -> JsonResult<SessionBody> {
     let session = app.change_password(&caller, &body.current_password, &body.new_password).await?;
     Ok(axum::Json(session.into()))
 }

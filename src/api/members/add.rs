@@ -1,11 +1,9 @@
 //! `POST …/members`: let somebody into a workspace.
 
-use http::StatusCode;
 use serde::Deserialize;
 use utoipa::ToSchema;
 
-use crate::api::call::{Call, WorkspacePath};
-use crate::api::input::Json;
+use crate::api::call::{BodyCall, CreatedResult, WorkspacePath, created};
 use crate::api::members::{MemberBody, RoleName};
 use crate::problem::{Problem, Problems};
 
@@ -30,10 +28,9 @@ pub(crate) struct NewMemberBody {
         Problems,
     ))]
 pub(crate) async fn add(
-    Call { app, caller, path }: Call<WorkspacePath>,
-    Json(body): Json<NewMemberBody>,
-) -> Result<(StatusCode, axum::Json<MemberBody>), Problem> {
+    BodyCall { app, caller, path, body }: BodyCall<WorkspacePath, NewMemberBody>,
+) -> CreatedResult<MemberBody> {
     let role = body.role.unwrap_or(RoleName::Member).into();
     let member = app.add_member(&caller, &path.workspace()?, &body.email, role).await?;
-    Ok((StatusCode::CREATED, axum::Json(member.into())))
+    Ok(created(member.into()))
 }

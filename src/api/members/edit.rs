@@ -3,8 +3,7 @@
 use serde::Deserialize;
 use utoipa::ToSchema;
 
-use crate::api::call::Call;
-use crate::api::input::Json;
+use crate::api::call::{BodyCall, JsonResult};
 use crate::api::members::{MemberBody, MemberPath, RoleName};
 use crate::problem::{Problem, Problems};
 
@@ -26,9 +25,8 @@ pub(crate) struct EditMemberBody {
         Problems,
     ))]
 pub(crate) async fn edit(
-    Call { app, caller, path }: Call<MemberPath>,
-    Json(body): Json<EditMemberBody>,
-) -> Result<axum::Json<MemberBody>, Problem> {
+    BodyCall { app, caller, path, body }: BodyCall<MemberPath, EditMemberBody>,
+) -> JsonResult<MemberBody> {
     let member =
         app.change_role(&caller, &path.workspace()?, &path.email, body.role.into()).await?;
     Ok(axum::Json(member.into()))

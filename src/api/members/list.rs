@@ -3,10 +3,10 @@
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
-use crate::api::call::{Call, WorkspacePath};
+use crate::api::call::{Call, JsonResult, WorkspacePath};
 use crate::api::input::Params;
 use crate::api::members::MemberBody;
-use crate::problem::{Problem, Problems};
+use crate::problem::Problems;
 
 /// Which members.
 #[derive(Debug, Deserialize, IntoParams)]
@@ -35,7 +35,7 @@ pub(crate) struct MemberList {
 pub(crate) async fn list(
     Call { app, caller, path }: Call<WorkspacePath>,
     Params(params): Params<MemberParams>,
-) -> Result<axum::Json<MemberList>, Problem> {
+) -> JsonResult<MemberList> {
     let page = app
         .list_members(&caller, &path.workspace()?, params.cursor.as_deref(), params.limit)
         .await?;

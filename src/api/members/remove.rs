@@ -2,7 +2,7 @@
 
 use http::StatusCode;
 
-use crate::api::call::Call;
+use crate::api::call::{Call, EmptyResult};
 use crate::api::members::MemberPath;
 use crate::problem::{Problem, Problems};
 
@@ -14,9 +14,7 @@ use crate::problem::{Problem, Problems};
         (status = 409, description = "The last administrator.", content((Problem = "application/problem+json"))),
         Problems,
     ))]
-pub(crate) async fn remove(
-    Call { app, caller, path }: Call<MemberPath>,
-) -> Result<StatusCode, Problem> {
+pub(crate) async fn remove(Call { app, caller, path }: Call<MemberPath>) -> EmptyResult {
     app.remove_member(&caller, &path.workspace()?, &path.email).await?;
     Ok(StatusCode::NO_CONTENT)
 }

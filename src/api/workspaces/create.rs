@@ -1,11 +1,9 @@
 //! `POST /api/v1/workspaces`: make a workspace.
 
-use http::StatusCode;
 use serde::Deserialize;
 use utoipa::ToSchema;
 
-use crate::api::call::Call;
-use crate::api::input::Json;
+use crate::api::call::{BodyCall, CreatedResult, created};
 use crate::api::workspaces::{WorkspaceBody, WorkspaceStrategy};
 use crate::app::{App, Change, WorkspacePatch};
 use crate::link::Strategy;
@@ -35,14 +33,13 @@ pub(crate) struct NewWorkspaceBody {
         Problems,
     ))]
 pub(crate) async fn create(
-    Call { app, caller, .. }: Call,
-    Json(body): Json<NewWorkspaceBody>,
-) -> Result<(StatusCode, axum::Json<WorkspaceBody>), Problem> {
+    BodyCall { app, caller, body, .. }: BodyCall<(), NewWorkspaceBody>,
+) -> CreatedResult<WorkspaceBody> {
     let id = App::workspace_id(&body.id)?;
     let patch = WorkspacePatch {
         strategy: body.strategy.map(Strategy::from),
         hit_limit: body.hit_limit.map_or(Change::Keep, |limit| Change::To(Some(limit))),
     };
     let workspace = app.create_workspace(&caller, id, &patch).await?;
-    Ok((StatusCode::CREATED, axum::Json(workspace.into())))
+    Ok(created(workspace.into()))
 }

@@ -2,7 +2,7 @@
 
 use http::StatusCode;
 
-use crate::api::call::{Call, WorkspacePath};
+use crate::api::call::{Call, EmptyResult, WorkspacePath};
 use crate::problem::{Problem, Problems};
 
 /// Remove a workspace. Its links must have been deleted first.
@@ -14,9 +14,7 @@ use crate::problem::{Problem, Problems};
         (status = 409, description = "It still has links, or it is `main`.", content((Problem = "application/problem+json"))),
         Problems,
     ))]
-pub(crate) async fn delete(
-    Call { app, caller, path }: Call<WorkspacePath>,
-) -> Result<StatusCode, Problem> {
+pub(crate) async fn delete(Call { app, caller, path }: Call<WorkspacePath>) -> EmptyResult {
     app.delete_workspace(&caller, &path.workspace()?).await?;
     Ok(StatusCode::NO_CONTENT)
 }

@@ -3,12 +3,12 @@
 use serde::Deserialize;
 use utoipa::ToSchema;
 
-use crate::api::call::{Call, WorkspacePath};
-use crate::api::input::{Json, change, set};
+use crate::api::call::{BodyCall, JsonResult, WorkspacePath};
+use crate::api::input::{change, set};
 use crate::api::workspaces::{WorkspaceBody, WorkspaceStrategy};
 use crate::app::{Change, WorkspacePatch};
 use crate::link::Strategy;
-use crate::problem::{Problem, Problems};
+use crate::problem::Problems;
 
 /// What to change; what is not there stays, what is null goes back to what it is without a word.
 #[derive(Debug, Deserialize, ToSchema)]
@@ -32,9 +32,8 @@ pub(crate) struct EditWorkspaceBody {
     responses((status = 200, description = "The changed workspace.", body = WorkspaceBody),
         Problems))]
 pub(crate) async fn edit(
-    Call { app, caller, path }: Call<WorkspacePath>,
-    Json(body): Json<EditWorkspaceBody>,
-) -> Result<axum::Json<WorkspaceBody>, Problem> {
+    BodyCall { app, caller, path, body }: BodyCall<WorkspacePath, EditWorkspaceBody>,
+) -> JsonResult<WorkspaceBody> {
     let patch =
         WorkspacePatch { strategy: body.strategy.map(Strategy::from), hit_limit: body.hit_limit };
     Ok(axum::Json(app.edit_workspace(&caller, &path.workspace()?, &patch).await?.into()))

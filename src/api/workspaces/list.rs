@@ -3,10 +3,10 @@
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
-use crate::api::call::Call;
+use crate::api::call::{Call, JsonResult};
 use crate::api::input::Params;
 use crate::api::workspaces::WorkspaceBody;
-use crate::problem::{Problem, Problems};
+use crate::problem::Problems;
 
 /// Which workspaces.
 #[derive(Debug, Deserialize, IntoParams)]
@@ -36,7 +36,7 @@ pub(crate) struct WorkspaceList {
 pub(crate) async fn list(
     Call { app, caller, .. }: Call,
     Params(params): Params<ListParams>,
-) -> Result<axum::Json<WorkspaceList>, Problem> {
+) -> JsonResult<WorkspaceList> {
     let page = app.list_workspaces(&caller, params.cursor.as_deref(), params.limit).await?;
     let workspaces = page.items.into_iter().map(WorkspaceBody::from).collect();
     Ok(axum::Json(WorkspaceList { workspaces, next_cursor: page.next }))

@@ -1,8 +1,8 @@
 //! `GET /api/v1/workspaces/{workspace}`: one workspace.
 
-use crate::api::call::{Call, WorkspacePath};
+use crate::api::call::{Call, JsonResult, WorkspacePath};
 use crate::api::workspaces::WorkspaceBody;
-use crate::problem::{Problem, Problems};
+use crate::problem::Problems;
 
 /// Look at a workspace.
 #[utoipa::path(get, path = "/api/v1/workspaces/{workspace}", tag = "workspaces",
@@ -11,6 +11,6 @@ use crate::problem::{Problem, Problems};
     responses((status = 200, description = "The workspace.", body = WorkspaceBody), Problems))]
 pub(crate) async fn show(
     Call { app, caller, path }: Call<WorkspacePath>,
-) -> Result<axum::Json<WorkspaceBody>, Problem> {
+) -> JsonResult<WorkspaceBody> {
     Ok(axum::Json(app.show_workspace(&caller, &path.workspace()?).await?.into()))
 }

@@ -14,7 +14,7 @@ use std::time::Duration;
 use crate::account::password::Password;
 use crate::account::{Email, KeyId, Scopes, UserId, claim, key, user};
 use crate::app::accounts::passwords::Passwords;
-use crate::app::{Action, Actor, AppError, AuditDetail, FieldError, Missing};
+use crate::app::{Action, Actor, AppError, AuditDetail, FieldError, Resource};
 use crate::clock::{Clock, Timestamp};
 use crate::code::WorkspaceId;
 use crate::entropy::Entropy;
@@ -128,7 +128,7 @@ impl Accounts {
 
     /// A user that exists.
     pub async fn find(&self, email: &Email) -> Result<User, AppError> {
-        self.store.find_user(email).await?.ok_or(AppError::NotFound(Missing::User))
+        self.store.find_user(email).await?.ok_or(AppError::NotFound(Resource::User))
     }
 
     /// All users, by address, a page at a time to `each`.
@@ -155,7 +155,7 @@ impl Accounts {
         let hash = self.passwords.hash(password).await?;
         let change = self.audit(actor, Subject::user(id), Action::PasswordChanged).await?;
         let version = self.store.set_password(id, &hash, self.clock.now(), &change).await?;
-        version.ok_or(AppError::NotFound(Missing::User))
+        version.ok_or(AppError::NotFound(Resource::User))
     }
 
     /// Let a user sign in or not. Who may not has no good tokens or keys either.
@@ -245,7 +245,7 @@ impl Accounts {
     ) -> Result<Vec<u8>, AppError> {
         let change = self.audit(actor, Subject::key(id), Action::KeyRevoked).await?;
         let revoked = self.store.revoke_key(user, id, self.clock.now(), &change).await?;
-        revoked.ok_or(AppError::NotFound(Missing::Key))
+        revoked.ok_or(AppError::NotFound(Resource::Key))
     }
 
     async fn audit(

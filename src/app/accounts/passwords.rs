@@ -22,11 +22,11 @@ const NOBODYS: &str = "CwTycUXWue0Thq9StjUM0uJ8Qgk8oXBIBk0b3ZJdQmY3v4qQ1n3dW";
 
 /// The threads.
 pub struct Passwords {
-    jobs: SyncSender<Job>,
+    jobs: SyncSender<PasswordJob>,
     nobodys: String,
 }
 
-enum Job {
+enum PasswordJob {
     Hash(Password, oneshot::Sender<Option<String>>),
     Compare(Password, String, oneshot::Sender<bool>),
 }
@@ -50,7 +50,7 @@ impl Passwords {
     /// The hash of a password.
     pub async fn hash(&self, password: Password) -> Result<String, AppError> {
         let (answer, hashed) = oneshot::channel();
-        self.send(Job::Hash(password, answer))?;
+        self.send(PasswordJob::Hash(password, answer))?;
         hashed.await.ok().flatten().ok_or(AppError::Busy)
     }
 
@@ -58,12 +58,12 @@ impl Passwords {
     pub async fn matches(&self, password: Password, hash: Option<&str>) -> Result<bool, AppError> {
         let (answer, compared) = oneshot::channel();
         let against = hash.unwrap_or(&self.nobodys).to_owned();
-        self.send(Job::Compare(password, against, answer))?;
+        self.send(PasswordJob::Compare(password, against, answer))?;
         let matches = compared.await.map_err(|_| AppError::Busy)?;
         Ok(matches && hash.is_some())
     }
 
-    fn send(&self, job: Job) -> Result<(), AppError> {
+    fn send(&self, job: PasswordJob) -> Result<(), AppError> {
         self.jobs.try_send(job).map_err(|error| match error {
             TrySendError::Full(_) | TrySendError::Disconnected(_) => AppError::Busy,
         })
@@ -76,19 +76,19 @@ impl fmt::Debug for Passwords {
     }
 }
 
-fn work(queue: &Mutex<Receiver<Job>>, cost: u32) {
+fn work(queue: &Mutex<Receiver<PasswordJob>>, cost: u32) {
     give_way();
     loop {
         let job = queue.lock().unwrap_or_else(PoisonError::into_inner).recv();
         // Whoever asked may have gone; nobody misses the answer then.
         match job {
-            Ok(Job::Hash(_, answer)) if answer.is_closed() => {}
-            Ok(Job::Compare(_, _, answer)) if answer.is_closed() => {}
-            Ok(Job::Hash(password, answer)) => {
+            Ok(PasswordJob::Hash(_, answer)) if answer.is_closed() => {}
+            Ok(PasswordJob::Compare(_, _, answer)) if answer.is_closed() => {}
+            Ok(PasswordJob::Hash(password, answer)) => {
                 let hash = bcrypt::non_truncating_hash(password.expose(), cost);
                 let _ = answer.send(hash.ok());
             }
-            Ok(Job::Compare(password, hash, answer)) => {
+            Ok(PasswordJob::Compare(password, hash, answer)) => {
                 // A damaged hash is nobody's password.
                 let same = bcrypt::non_truncating_verify(password.expose(), &hash);
                 let _ = answer.send(same.unwrap_or(false));

@@ -5,7 +5,7 @@ use std::net::IpAddr;
 use std::time::Duration;
 
 use crate::account::{Caller, Credential, Scopes, access, claim};
-use crate::app::{App, AppError, Missing, Person, Registration};
+use crate::app::{App, AppError, Person, Registration, Resource};
 use crate::clock::Timestamp;
 use crate::store::{self, BrowserSession, User};
 
@@ -32,7 +32,7 @@ pub struct Browser {
 impl App {
     /// Sign in from `client` with a browser that calls itself `agent`; the secret for its cookie,
     /// which is new with every sign-in.
-    pub async fn sign_in(
+    pub async fn log_in_browser(
         &self,
         email: &str,
         password: &str,
@@ -44,7 +44,7 @@ impl App {
     }
 
     /// Make an account, and sign in with a browser.
-    pub async fn sign_up(
+    pub async fn register_browser(
         &self,
         registration: &Registration,
         agent: &str,
@@ -121,6 +121,6 @@ impl App {
         let id = access::signed_in(caller)?.id;
         let ended = self.parts.store.end_session(id, hash).await?;
         self.credentials.sessions.invalidate(hash);
-        if ended { Ok(()) } else { Err(AppError::NotFound(Missing::Session)) }
+        if ended { Ok(()) } else { Err(AppError::NotFound(Resource::Session)) }
     }
 }

@@ -5,7 +5,7 @@ pub(crate) mod reports;
 
 use crate::account::{Caller, Email, Scope, access};
 use crate::app::page::page_size;
-use crate::app::{Actor, App, AppError, Missing, Page, Stats};
+use crate::app::{Actor, App, AppError, Page, Resource, Stats};
 use crate::clock::{Stopwatch, Timestamp};
 use crate::store::{Instance, User};
 
@@ -30,7 +30,7 @@ pub struct JobRun {
 
 /// How the server is.
 #[derive(Clone, Debug)]
-pub struct Operation {
+pub struct ServerStatus {
     /// The platform's totals.
     pub totals: Stats,
     /// The jobs.
@@ -62,11 +62,11 @@ impl App {
             return Ok(());
         }
         let identity = access::to_whole_account(caller, Scope::Manage)?;
-        if identity.is_admin { Ok(()) } else { Err(AppError::NotFound(Missing::Page)) }
+        if identity.is_admin { Ok(()) } else { Err(AppError::NotFound(Resource::Page)) }
     }
 
     /// How the server is.
-    pub async fn operation(&self, caller: &Caller) -> Result<Operation, AppError> {
+    pub async fn server_status(&self, caller: &Caller) -> Result<ServerStatus, AppError> {
         Self::administers(caller)?;
         let watch = Stopwatch::start();
         self.check_store().await?;
@@ -79,7 +79,7 @@ impl App {
             until,
             instance,
         });
-        Ok(Operation {
+        Ok(ServerStatus {
             totals: self.stats().await?,
             jobs: jobs.collect(),
             instances: self.parts.store.list_instances(INSTANCES).await?,
@@ -131,10 +131,10 @@ impl App {
         with_links: bool,
     ) -> Result<(), AppError> {
         Self::administers(caller)?;
-        let email = Email::parse(email).map_err(|_| AppError::NotFound(Missing::User))?;
+        let email = Email::parse(email).map_err(|_| AppError::NotFound(Resource::User))?;
         let user = self.accounts.find(&email).await?;
         if user.admin_at.is_some() {
-            return Err(AppError::NotFound(Missing::User));
+            return Err(AppError::NotFound(Resource::User));
         }
         self.accounts.set_disabled(&email, disabled, &Actor::of(caller)).await?;
         self.credentials.invalidate_user(&email);

@@ -1,11 +1,11 @@
 //! Reports: what visitors say about links, and what those who administer the server do about it.
 
 use crate::account::Caller;
-use crate::app::{Action, App, AppError, AuditDetail, FieldError, Missing, ShownLink};
+use crate::app::{Action, App, AppError, AuditDetail, FieldError, Resource, ShownLink};
 use crate::clock::Timestamp;
 use crate::code::path::{self, PathTarget};
 use crate::code::{WorkspaceId, canonicalise};
-use crate::link::LinkId;
+use crate::link::{AddressKey, LinkId};
 use crate::store::{NewReport, Report, ReportBounds, Subject};
 
 use crate::app::links::disable::read_reason;
@@ -72,6 +72,7 @@ impl App {
             AppError::from(FieldError::new("address", "report-unknown", detail))
         };
         let key = self.key_of(&request.address).ok_or_else(unknown)?;
+        let key = AddressKey::parse(&key).ok_or_else(unknown)?;
         let place = self.parts.store.find_redirect_row(&key).await?;
         let place = place.filter(|place| place.life.deleted_at.is_none());
         let place = place.filter(|place| place.life.purged_at.is_none()).ok_or_else(unknown)?;
@@ -146,7 +147,7 @@ impl App {
         let link = self.find_link(workspace, code).await?;
         let count = self.settle_reports(link.id).await?;
         if count == 0 {
-            return Err(AppError::NotFound(Missing::Report));
+            return Err(AppError::NotFound(Resource::Report));
         }
         let detail = AuditDetail { count: Some(count), ..AuditDetail::default() };
         let change = self

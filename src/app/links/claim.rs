@@ -3,7 +3,7 @@
 
 use crate::account::{Act, Caller, access, claim};
 use crate::app::workspaces::main_id;
-use crate::app::{Action, Actor, App, AppError, AuditDetail, FieldError, Missing, ShownLink};
+use crate::app::{Action, Actor, App, AppError, AuditDetail, FieldError, Resource, ShownLink};
 use crate::code::Code;
 use crate::store::{Claim, Subject};
 
@@ -59,11 +59,11 @@ impl App {
         for claim in read {
             let found = claim.and_then(|_| taken.next()).filter(|(_, id)| id.is_some());
             results.push(match found {
-                None => Err(AppError::NotFound(Missing::Claim)),
+                None => Err(AppError::NotFound(Resource::Claim)),
                 Some((claim, _)) => {
                     let link = self.find_link(&main.id, claim.code.as_str()).await?;
                     let shown = self.show(&main, vec![link]).pop();
-                    shown.ok_or(AppError::NotFound(Missing::Claim))
+                    shown.ok_or(AppError::NotFound(Resource::Claim))
                 }
             });
         }

@@ -9,12 +9,13 @@ use std::collections::HashMap;
 
 use crate::account::{Caller, Reach, Refused};
 use crate::app::links::draft::{Draft, Maker};
-use crate::app::workspaces::{Entry, main_id};
+use crate::app::links::reuse::{CheckedDrafts, Repeated};
+use crate::app::workspaces::{EnteredWorkspace, main_id};
 use crate::app::{App, AppError, MAIN, ShownLink};
 use crate::cache::Generation;
 use crate::clock::Timestamp;
 use crate::code::{Code, WorkspaceId};
-use crate::link::{Link, LinkId, LinkOrigin, Month, Status, Strategy};
+use crate::link::{Link, LinkFieldChanges, LinkId, LinkOrigin, Month, Status, Strategy};
 use crate::store::{Error, Inserted, InsertedLink, MonthlyLinkLimit, NewLink, Workspace};
 
 /// Rounds after which a batch that still finds its codes taken is given up: more than any strategy
@@ -30,16 +31,8 @@ pub struct LinkRequest {
     pub custom_code: Option<String>,
     /// How to make the code, if not as the workspace does.
     pub strategy: Option<Strategy>,
-    /// From when on it should be gone.
-    pub expires_at: Option<Timestamp>,
-    /// A name for people.
-    pub title: Option<String>,
-    /// Words to find it by.
-    pub tags: Vec<String>,
-    /// Hits a month; 0: any number.
-    pub hit_limit: Option<i64>,
-    /// 301, 302, 307 or 308.
-    pub redirect_status: Option<u16>,
+    /// What to set on it.
+    pub fields: LinkFieldChanges,
 }
 
 /// A link that was asked for.
@@ -86,16 +79,16 @@ impl App {
         request: &LinkRequest,
     ) -> Result<Created, AppError> {
         let requests = std::slice::from_ref(request);
-        if let Some(created) =
-            self.repeat(caller, workspace, requests).await?.unwrap_or_default().pop()
-        {
-            return Ok(created);
-        }
+        let none = Err(AppError::NoFreeCode(0));
+        let checked = match self.repeat(caller, workspace, requests).await? {
+            Repeated::Known(mut created) => return created.pop().map_or(none, Ok),
+            Repeated::Unknown(checked) => checked,
+        };
         let entry = self.enter_to_create(caller, workspace).await?;
         let admitted = self.admit_links(caller, 1)?;
-        let made = self.make(&maker(caller, &entry), requests, false, None).await;
+        let made = self.make(&maker(caller, &entry), requests, checked, false, None).await;
         admitted.settle(1, &made);
-        made?.pop().unwrap_or(Err(AppError::NoFreeCode(0)))
+        made?.pop().unwrap_or(none)
     }
 
     /// Make one link in `main` that counts against the user's links of the month.
@@ -114,7 +107,8 @@ impl App {
             limit.zip(caller.owner()).map(|(limit, user)| MonthlyLinkLimit { user, month, limit });
         let maker = maker(caller, &entry);
         let admitted = self.admit_links(caller, 1)?;
-        let made = self.make(&maker, std::slice::from_ref(request), false, meter).await;
+        let requests = std::slice::from_ref(request);
+        let made = self.make(&maker, requests, CheckedDrafts::default(), false, meter).await;
         admitted.settle(1, &made);
         let created = made?.pop().unwrap_or(Err(AppError::NoFreeCode(0)))?;
         let left = match meter {
@@ -136,15 +130,16 @@ impl App {
         requests: &[LinkRequest],
         all_or_none: bool,
     ) -> Result<Vec<Result<Created, AppError>>, AppError> {
-        if let Some(created) = self.repeat(caller, workspace, requests).await? {
-            return Ok(created.into_iter().map(Ok).collect());
-        }
+        let checked = match self.repeat(caller, workspace, requests).await? {
+            Repeated::Known(created) => return Ok(created.into_iter().map(Ok).collect()),
+            Repeated::Unknown(checked) => checked,
+        };
         let entry = self.enter_to_create(caller, workspace).await?;
         if entry.reach == Reach::Nobodys {
             return Err(Refused::Unauthenticated.into());
         }
         let admitted = self.admit_links(caller, requests.len())?;
-        let made = self.make(&maker(caller, &entry), requests, all_or_none, None).await;
+        let made = self.make(&maker(caller, &entry), requests, checked, all_or_none, None).await;
         admitted.settle(requests.len(), &made);
         made
     }
@@ -153,18 +148,20 @@ impl App {
         &self,
         maker: &Maker<'_>,
         requests: &[LinkRequest],
+        checked: CheckedDrafts,
         all_or_none: bool,
         meter: Option<MonthlyLinkLimit>,
     ) -> Result<Vec<Result<Created, AppError>>, AppError> {
         let now = self.parts.clock.now();
         let generation = self.parts.reuse.generation();
-        let mut slots = Vec::with_capacity(requests.len());
-        for request in requests {
-            slots.push(match Draft::check(self, maker, request, now) {
-                Ok(draft) => Slot::Pending(Box::new(draft)),
-                Err(error) => Slot::Refused(error),
-            });
-        }
+        let drafts = checked.in_workspace(maker.workspace);
+        let rest = requests.iter().skip(drafts.len());
+        let rest = rest.map(|request| Draft::check(self, maker, request, now));
+        let slot = |draft| match draft {
+            Ok(draft) => Slot::Pending(Box::new(draft)),
+            Err(error) => Slot::Refused(error),
+        };
+        let mut slots: Vec<Slot> = drafts.into_iter().chain(rest).map(slot).collect();
         let pending = slots.iter().filter(|slot| matches!(slot, Slot::Pending(_))).count();
         if pending == 0 || (all_or_none && pending < slots.len()) {
             return self.results(maker.workspace, slots, all_or_none);
@@ -412,7 +409,7 @@ impl App {
 }
 
 /// Who makes links, from who asks.
-pub(crate) fn maker<'a>(caller: &Caller, entry: &'a Entry) -> Maker<'a> {
+pub(crate) fn maker<'a>(caller: &Caller, entry: &'a EnteredWorkspace) -> Maker<'a> {
     Maker {
         workspace: &entry.workspace,
         exists: entry.exists,

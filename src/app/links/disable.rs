@@ -2,7 +2,7 @@
 //! made. What is disabled answers 410 and stays so until they let it go.
 
 use crate::account::{Caller, UserId};
-use crate::app::{Action, App, AppError, AuditDetail, FieldError, Missing, ShownLink};
+use crate::app::{Action, App, AppError, AuditDetail, FieldError, Resource, ShownLink};
 use crate::code::{Code, WorkspaceId};
 use crate::link::withheld::MOST_NOTE;
 use crate::link::{Link, Reason};
@@ -53,7 +53,7 @@ impl App {
         let disabled = self.parts.store.disable_link(link.id, reason, note, &change).await?;
         self.forget(link);
         if !disabled {
-            return Err(AppError::NotFound(Missing::Link));
+            return Err(AppError::NotFound(Resource::Link));
         }
         self.settle_reports(link.id).await?;
         Ok(())
@@ -67,7 +67,7 @@ impl App {
         code: &str,
     ) -> Result<(), AppError> {
         Self::administers(caller)?;
-        let missing = AppError::NotFound(Missing::Link);
+        let missing = AppError::NotFound(Resource::Link);
         let Some(code) = Code::parse(code) else { return Err(missing) };
         let link = self.parts.store.find_link(workspace, &code).await?.ok_or(missing)?;
         let subject = Subject::link(link.id);

@@ -6,7 +6,7 @@ use crate::app::{App, AppError, FieldError};
 use crate::clock::Timestamp;
 use crate::code::offensive::is_offensive;
 use crate::code::{Canonical, Code, custom, deterministic, random};
-use crate::link::{Link, LinkId, LinkOrigin, Month, Strategy, limits};
+use crate::link::{Link, LinkFields, LinkId, LinkOrigin, Month, Strategy};
 use crate::store::{InsertedLink, NewLink, Workspace};
 
 /// Who makes links, and where.
@@ -82,27 +82,16 @@ impl Draft {
             .map(|code| custom::parse(code, &app.parts.reserved))
             .transpose()
             .map_err(|error| note(FieldError::new("custom_code", error.code(), error)));
-        let title = check_title(request.title.as_deref()).map_err(&mut note);
-        let tags = check_tags(&request.tags).map_err(&mut note);
-        let hit_limit = check_hit_limit(request.hit_limit).map_err(&mut note);
-        let status = check_status(request.redirect_status).map_err(&mut note);
-        let expires_at = check_expiry(request.expires_at, now)
-            .and_then(|end| check_anonymous_end(end, maker, now.plus(policy.anon_ttl)))
-            .map_err(&mut note);
+        let mut fields = LinkFields::default();
+        fields.apply(&request.fields, now).into_iter().map(FieldError::from).for_each(&mut note);
+        let end = check_anonymous_end(fields.expires_at, maker, now.plus(policy.anon_ttl));
+        let end = end.map_err(&mut note);
         if request.strategy == Some(Strategy::Custom) && request.custom_code.is_none() {
             let detail = "the strategy custom needs a custom_code";
             note(FieldError::new("custom_code", "code-missing", detail));
         }
-        let (
-            Ok(canonical),
-            Ok(custom),
-            Ok(title),
-            Ok(tags),
-            Ok(hit_limit),
-            Ok(redirect_status),
-            Ok(expires_at),
-            true,
-        ) = (canonical, custom, title, tags, hit_limit, status, expires_at, errors.is_empty())
+        let (Ok(canonical), Ok(custom), Ok(end), true) =
+            (canonical, custom, end, errors.is_empty())
         else {
             return Err(AppError::Invalid(errors));
         };
@@ -110,6 +99,7 @@ impl Draft {
         let strategy = maker.strategy(request);
         let claim_token = maker.claim_token(app);
         let life = policy.counter_ttl.filter(|_| strategy == Strategy::Counter);
+        fields.expires_at = end.or_else(|| life.map(|life| now.plus(life)));
         let link = NewLink {
             id: LinkId(0),
             workspace: workspace.id.clone(),
@@ -117,12 +107,8 @@ impl Draft {
             strategy,
             target: kept_target(&request.original_url),
             canonical_hash: canonical.sha256(),
-            title,
-            tags,
-            redirect_status,
-            hit_limit,
+            fields,
             created_at: now,
-            expires_at: expires_at.or_else(|| life.map(|life| now.plus(life))),
             wants_main: app.parts.hosts.of_workspace(&workspace.id).is_empty(),
             owner: maker.owner,
             claim_hash: claim_token.as_deref().and_then(claim::hash),
@@ -231,13 +217,9 @@ impl Draft {
             strategy: new.strategy,
             target: new.target.clone(),
             canonical_hash: new.canonical_hash,
-            title: new.title.clone(),
-            tags: new.tags.clone(),
-            redirect_status: new.redirect_status,
-            hit_limit: new.hit_limit,
+            fields: new.fields.clone(),
             created_at: new.created_at,
             updated_at: new.created_at,
-            expires_at: new.expires_at,
             expired_at: None,
             deleted_at: None,
             purged_at: None,
@@ -291,36 +273,6 @@ fn check_anonymous_end(
         return Err(FieldError::new("expires_at", "expires-at-too-late", detail));
     }
     Ok(asked.or(Some(end)))
-}
-
-pub(crate) fn check_title(title: Option<&str>) -> Result<Option<String>, FieldError> {
-    limits::title(title.unwrap_or_default())
-        .map_err(|error| FieldError::new("title", error.code(), error))
-}
-
-pub(crate) fn check_tags(tags: &[String]) -> Result<Vec<String>, FieldError> {
-    limits::tags(tags).map_err(|error| FieldError::new("tags", error.code(), error))
-}
-
-pub(crate) fn check_hit_limit(limit: Option<i64>) -> Result<Option<i64>, FieldError> {
-    let checked = limit.map(limits::hit_limit).transpose();
-    checked.map_err(|error| FieldError::new("hit_limit", error.code(), error))
-}
-
-pub(crate) fn check_status(status: Option<u16>) -> Result<u16, FieldError> {
-    limits::redirect_status(status.unwrap_or(302))
-        .map_err(|error| FieldError::new("redirect_status", error.code(), error))
-}
-
-pub(crate) fn check_expiry(
-    expires_at: Option<Timestamp>,
-    now: Timestamp,
-) -> Result<Option<Timestamp>, FieldError> {
-    if expires_at.is_some_and(|end| end <= now) {
-        let detail = "expires_at must be in the future";
-        return Err(FieldError::new("expires_at", "expires-at-past", detail));
-    }
-    Ok(expires_at)
 }
 
 /// The target as it was sent. Only NUL, which PostgreSQL cannot hold and which can stand nowhere

@@ -1,13 +1,11 @@
 //! Changing links: edit, delete, restore.
 
 use crate::account::{Act, Caller};
-use crate::app::links::draft::{
-    check_expiry, check_hit_limit, check_status, check_tags, check_title, kept_target,
-};
-use crate::app::{Action, App, AppError, AuditDetail, Change, FieldError, Missing, ShownLink};
+use crate::app::links::draft::kept_target;
+use crate::app::{Action, App, AppError, AuditDetail, FieldError, Resource, ShownLink};
 use crate::clock::Timestamp;
 use crate::code::WorkspaceId;
-use crate::link::{Link, Status, Strategy};
+use crate::link::{Link, LinkFieldChanges, Status, Strategy};
 use crate::store::{LinkEdit, Subject};
 
 /// How often an edit is made again on a link that somebody else changed meanwhile.
@@ -18,16 +16,8 @@ const TRIES: u32 = 5;
 pub struct LinkPatch {
     /// Where it leads.
     pub original_url: Option<String>,
-    /// A name for people.
-    pub title: Change<Option<String>>,
-    /// Words to find it by.
-    pub tags: Change<Option<Vec<String>>>,
-    /// From when on it is gone.
-    pub expires_at: Change<Option<Timestamp>>,
-    /// Hits a month; `None`: what the workspace says.
-    pub hit_limit: Change<Option<i64>>,
-    /// 301, 302, 307 or 308; `None`: 302.
-    pub redirect_status: Change<Option<u16>>,
+    /// What is set on it.
+    pub fields: LinkFieldChanges,
 }
 
 impl App {
@@ -44,7 +34,7 @@ impl App {
                 self.reach_link(caller, workspace, code, Act::ManageLinks).await?;
             let now = self.parts.clock.now();
             if link.status(now) == Some(Status::Deleted) {
-                return Err(AppError::NotFound(Missing::Link));
+                return Err(AppError::NotFound(Resource::Link));
             }
             // Its owner could lead it elsewhere, and have its URL again under another code.
             if link.disabled.is_some() && Self::administers(caller).is_err() {
@@ -78,7 +68,7 @@ impl App {
         let now = self.parts.clock.now();
         let deleted = self.parts.store.delete_link(link.id, now, &change).await?;
         self.forget(&link);
-        if deleted { Ok(()) } else { Err(AppError::NotFound(Missing::Link)) }
+        if deleted { Ok(()) } else { Err(AppError::NotFound(Resource::Link)) }
     }
 
     /// Bring a deleted link back.
@@ -105,33 +95,13 @@ impl App {
             strategy: link.strategy,
             target: link.target.clone(),
             canonical_hash: link.canonical_hash,
-            title: link.title.clone(),
-            tags: link.tags.clone(),
-            redirect_status: link.redirect_status,
-            hit_limit: link.hit_limit,
-            expires_at: link.expires_at,
+            fields: link.fields.clone(),
         };
         let mut errors = Vec::new();
-        let mut note = |result: Result<(), FieldError>| errors.extend(result.err());
         if let Some(url) = &patch.original_url {
-            note(self.retarget(&mut edit, url));
+            errors.extend(self.retarget(&mut edit, url).err());
         }
-        if let Change::To(title) = &patch.title {
-            note(check_title(title.as_deref()).map(|title| edit.title = title));
-        }
-        if let Change::To(tags) = &patch.tags {
-            let tags = tags.as_deref().unwrap_or_default();
-            note(check_tags(tags).map(|tags| edit.tags = tags));
-        }
-        if let Change::To(end) = patch.expires_at {
-            note(check_expiry(end, now).map(|end| edit.expires_at = end));
-        }
-        if let Change::To(limit) = patch.hit_limit {
-            note(check_hit_limit(limit).map(|limit| edit.hit_limit = limit));
-        }
-        if let Change::To(status) = patch.redirect_status {
-            note(check_status(status).map(|status| edit.redirect_status = status));
-        }
+        errors.extend(edit.fields.apply(&patch.fields, now).into_iter().map(FieldError::from));
         if errors.is_empty() { Ok(edit) } else { Err(AppError::Invalid(errors)) }
     }
 
@@ -155,18 +125,9 @@ impl App {
 
 /// What an edit changes, field by field.
 fn edited(link: &Link, edit: &LinkEdit) -> AuditDetail {
-    let mut fields = Vec::new();
-    let mut note = |differs: bool, field: &str| {
-        if differs {
-            fields.push(field.to_owned());
-        }
-    };
-    note(link.target != edit.target, "original_url");
-    note(link.title != edit.title, "title");
-    note(link.tags != edit.tags, "tags");
-    note(link.expires_at != edit.expires_at, "expires_at");
-    note(link.hit_limit != edit.hit_limit, "hit_limit");
-    note(link.redirect_status != edit.redirect_status, "redirect_status");
+    let target = (link.target != edit.target).then_some("original_url");
+    let fields = target.into_iter().chain(link.fields.differing(&edit.fields));
+    let fields = fields.map(str::to_owned).collect();
     let old_target = (link.target != edit.target).then(|| link.target.clone());
     AuditDetail { fields, old_target, ..AuditDetail::default() }
 }

@@ -15,11 +15,11 @@ const SPAN: Duration = Duration::from_mins(1);
 const MOST: usize = 10_000;
 
 /// Whom edits are counted for: an account, the key it uses, nobody's on an open server.
-type Who = (Option<UserId>, Option<KeyId>);
+type EditorKey = (Option<UserId>, Option<KeyId>);
 
 /// Targets that callers changed lately: since when, and how many.
 #[derive(Debug)]
-pub(crate) struct RetargetAlarm(Cache<Who, (Instant, u32)>);
+pub(crate) struct RetargetAlarm(Cache<EditorKey, (Instant, u32)>);
 
 impl Default for RetargetAlarm {
     fn default() -> Self {
@@ -43,7 +43,7 @@ impl RetargetAlarm {
     }
 
     /// How many it is by now in this span.
-    fn count(&self, who: Who, now: Instant) -> u32 {
+    fn count(&self, who: EditorKey, now: Instant) -> u32 {
         let known = self.0.get(&who).filter(|(since, _)| now.duration_since(*since) < SPAN);
         let (since, count) = known.unwrap_or((now, 0));
         self.0.insert(who, (since, count + 1));

@@ -8,64 +8,102 @@
 use crate::account::{Act, Caller, Reach, access};
 use crate::app::links::create::{Created, LinkRequest, maker};
 use crate::app::links::draft::Draft;
-use crate::app::workspaces::Entry;
+use crate::app::workspaces::EnteredWorkspace;
 use crate::app::{App, AppError, MAIN};
 use crate::cache::ReusableLink;
 use crate::code::WorkspaceId;
 use crate::link::{Link, Status};
+use crate::store::Workspace;
+
+/// What memory says to requests.
+pub(super) enum Repeated {
+    /// All of it exists, and this is it.
+    Known(Vec<Created>),
+    /// The store decides.
+    Unknown(CheckedDrafts),
+}
+
+/// The first requests of a call, checked in a workspace as it was known, so that making their links need
+/// not check them again.
+#[derive(Default)]
+pub(super) struct CheckedDrafts {
+    workspace: Option<Workspace>,
+    drafts: Vec<Result<Draft, AppError>>,
+}
+
+impl CheckedDrafts {
+    /// The drafts, unless the workspace has changed since.
+    pub(super) fn in_workspace(self, workspace: &Workspace) -> Vec<Result<Draft, AppError>> {
+        if self.workspace.as_ref() == Some(workspace) { self.drafts } else { Vec::new() }
+    }
+}
 
 impl App {
     /// What all of `requests` ask for, if all of it is known to exist and the caller may have it.
-    /// `None` says nothing: then the store decides.
-    pub(crate) async fn repeat(
+    pub(super) async fn repeat(
         &self,
         caller: &Caller,
         id: &WorkspaceId,
         requests: &[LinkRequest],
-    ) -> Result<Option<Vec<Created>>, AppError> {
+    ) -> Result<Repeated, AppError> {
+        let unknown = Repeated::Unknown(CheckedDrafts::default());
         // What is made without an account is new each time.
         if caller.is_anonymous() {
-            return Ok(None);
+            return Ok(unknown);
         }
-        let Some(workspace) = self.memberships.workspace(id) else { return Ok(None) };
-        let entry = Entry { workspace, exists: true, reach: Reach::All };
-        let Some(known) = self.known_links(caller, &entry, requests) else { return Ok(None) };
+        let Some(workspace) = self.memberships.workspace(id) else { return Ok(unknown) };
+        let entry = EnteredWorkspace { workspace, exists: true, reach: Reach::All };
+        let (drafts, known) = self.known_links(caller, &entry, requests);
+        if known.len() < requests.len() {
+            let workspace = Some(entry.workspace);
+            return Ok(Repeated::Unknown(CheckedDrafts { workspace, drafts }));
+        }
         let role = self.role(caller, id, true).await?;
         let place = access::WorkspaceRole { workspace: id, is_main: id.as_str() == MAIN, role };
         access::in_workspace(caller, &place, Act::CreateLinks)?;
 
         let mut links = Vec::with_capacity(known.len());
-        for (draft, known) in known {
-            let Some(link) = self.as_of_now(&draft, known).await else { return Ok(None) };
+        for (draft, known) in drafts.iter().flatten().zip(known) {
+            let Some(link) = self.as_of_now(draft, known).await else { return Ok(unknown) };
             links.push(link);
         }
         let count = u64::try_from(links.len()).unwrap_or_default();
         let asked = links.len();
         let shown = self.show(&entry.workspace, links);
         if shown.len() != asked {
-            return Ok(None);
+            return Ok(unknown);
         }
         metrics::counter!("kurz_repeats_total").increment(count);
         let created = |link| Created { link, is_new: false, claim_token: None };
-        Ok(Some(shown.into_iter().map(created).collect()))
+        Ok(Repeated::Known(shown.into_iter().map(created).collect()))
     }
 
-    /// The link for each request, if every one is known and fits.
+    /// The requests up to the first whose link is not known, each checked, and the links of those before
+    /// it.
     fn known_links(
         &self,
         caller: &Caller,
-        entry: &Entry,
+        entry: &EnteredWorkspace,
         requests: &[LinkRequest],
-    ) -> Option<Vec<(Draft, ReusableLink)>> {
+    ) -> (Vec<Result<Draft, AppError>>, Vec<ReusableLink>) {
         let maker = maker(caller, entry);
         let now = self.parts.clock.now();
-        let know = |request| {
-            let mut draft = Draft::check(self, &maker, request, now).ok()?;
-            let code = draft.foreseen_code(self)?;
-            let known = self.parts.reuse.find(entry.workspace.id.as_str(), code.as_str())?;
-            self.fits(&draft, &known.link).then_some((draft, known))
-        };
-        requests.iter().map(know).collect()
+        let (mut drafts, mut links) = (Vec::new(), Vec::new());
+        for request in requests {
+            let mut draft = Draft::check(self, &maker, request, now);
+            let known = draft.as_mut().ok().and_then(|draft| self.known_link(entry, draft));
+            drafts.push(draft);
+            let Some(known) = known else { break };
+            links.push(known);
+        }
+        (drafts, links)
+    }
+
+    /// The link that a draft asks for, if it is known.
+    fn known_link(&self, entry: &EnteredWorkspace, draft: &mut Draft) -> Option<ReusableLink> {
+        let code = draft.foreseen_code(self)?;
+        let known = self.parts.reuse.find(entry.workspace.id.as_str(), code.as_str())?;
+        self.fits(draft, &known.link).then_some(known)
     }
 
     /// Whether a link is the answer to a draft: the same that the store's way asks.

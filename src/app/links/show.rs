@@ -2,9 +2,9 @@
 
 use crate::account::{Act, Caller, access};
 use crate::app::links::short_url::short_url;
-use crate::app::{App, AppError, Missing};
+use crate::app::{App, AppError, Resource};
 use crate::code::{Canonical, Code, WorkspaceId, canonicalise};
-use crate::link::{Link, LinkId, Reason, Status, idn};
+use crate::link::{AddressKey, Link, LinkId, Reason, Status, idn};
 use crate::store::Workspace;
 
 /// A link and what follows from it at this moment.
@@ -33,7 +33,7 @@ impl App {
         workspace: &WorkspaceId,
         code: &str,
     ) -> Result<Link, AppError> {
-        let missing = AppError::NotFound(Missing::Link);
+        let missing = AppError::NotFound(Resource::Link);
         let Some(code) = Code::parse(code) else { return Err(missing) };
         let found = self.parts.store.find_link(workspace, &code).await?;
         found.filter(|link| link.purged_at.is_none()).ok_or(missing)
@@ -65,14 +65,14 @@ impl App {
     ) -> Result<ShownLink, AppError> {
         let (workspace, link) = self.reach_link(caller, workspace, code, Act::ReadLinks).await?;
         let shown = self.show(&workspace, vec![link]).pop();
-        shown.ok_or(AppError::NotFound(Missing::Link))
+        shown.ok_or(AppError::NotFound(Resource::Link))
     }
 
     /// The workspace and code of a link, by its number. Says nothing about the link itself.
     pub async fn locate_link(&self, id: LinkId) -> Result<(WorkspaceId, Code), AppError> {
         let found = self.parts.store.find_link_by_id(id).await?;
         let link = found.filter(|link| link.purged_at.is_none() && link.deleted_at.is_none());
-        let link = link.ok_or(AppError::NotFound(Missing::Link))?;
+        let link = link.ok_or(AppError::NotFound(Resource::Link))?;
         Ok((link.workspace, link.code))
     }
 
@@ -84,13 +84,14 @@ impl App {
     ) -> Result<ShownLink, AppError> {
         let link = self.find_link(&workspace.id, code).await?;
         let shown = self.show(workspace, vec![link]).pop();
-        shown.ok_or(AppError::NotFound(Missing::Link))
+        shown.ok_or(AppError::NotFound(Resource::Link))
     }
 
     /// The link behind a short address, if it can be followed: for the preview.
     pub async fn preview(&self, key: &str) -> Result<ShownLink, AppError> {
-        let missing = || AppError::NotFound(Missing::Link);
-        let place = self.parts.store.find_redirect_row(key).await?.ok_or_else(missing)?;
+        let missing = || AppError::NotFound(Resource::Link);
+        let key = AddressKey::parse(key).ok_or_else(missing)?;
+        let place = self.parts.store.find_redirect_row(&key).await?.ok_or_else(missing)?;
         let workspace = WorkspaceId::parse(&place.workspace).ok_or_else(missing)?;
         let workspace = self.workspace(&workspace).await?;
         let shown = self.look_again(&workspace, &place.code).await?;
@@ -120,7 +121,7 @@ impl App {
         let now = self.parts.clock.now();
         let default_limit = i64::try_from(self.parts.policy.hit_limit).unwrap_or(i64::MAX);
         let show = |link: Link| {
-            let limit = link.hit_limit.or(workspace.hit_limit).unwrap_or(default_limit);
+            let limit = link.fields.hit_limit.or(workspace.hit_limit).unwrap_or(default_limit);
             let withheld = self.withheld(&link);
             let status = link.status(self.parts.clock.latest(now))?;
             let is_shut = withheld.is_some() && status != Status::Deleted;

@@ -1,7 +1,7 @@
 //! Hosts: the names a workspace's links answer on.
 
 use crate::account::{Act, Caller};
-use crate::app::{Action, App, AppError, FieldError, Missing};
+use crate::app::{Action, App, AppError, FieldError, Resource};
 use crate::code::{WorkspaceId, canonicalise};
 use crate::peers::Message;
 use crate::store::{Host, Subject};
@@ -43,12 +43,12 @@ impl App {
         name: &str,
     ) -> Result<(), AppError> {
         self.enter(caller, workspace, Act::Manage).await?;
-        let host = self.host_name(name).map_err(|_| AppError::NotFound(Missing::Host))?;
+        let host = self.host_name(name).map_err(|_| AppError::NotFound(Resource::Host))?;
         let subject = Subject::host(workspace, &host);
         let change = self.audit(caller, subject, Action::Removed).await?;
         let now = self.parts.clock.now();
         if !self.parts.store.delete_host(&host, workspace, now, &change).await? {
-            return Err(AppError::NotFound(Missing::Host));
+            return Err(AppError::NotFound(Resource::Host));
         }
         self.hosts_changed().await?;
         Ok(())

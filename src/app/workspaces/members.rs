@@ -2,7 +2,7 @@
 
 use crate::account::{Act, Caller, Email, Role, UserId};
 use crate::app::page::{page_size, read_cursor};
-use crate::app::{Action, App, AppError, AuditDetail, FieldError, MAIN, Missing, Page};
+use crate::app::{Action, App, AppError, AuditDetail, FieldError, MAIN, Page, Resource};
 use crate::code::WorkspaceId;
 use crate::store::{Member, NewAuditEntry, Subject};
 
@@ -60,7 +60,7 @@ impl App {
         role: Role,
     ) -> Result<Member, AppError> {
         let (workspace, _) = self.enter(caller, workspace, Act::Manage).await?;
-        let email = Email::parse(email).map_err(|_| AppError::NotFound(Missing::Member))?;
+        let email = Email::parse(email).map_err(|_| AppError::NotFound(Resource::Member))?;
         let member = self.member(&workspace.id, &email).await?;
         let change = self
             .audit_member(caller, &workspace.id, &email, Action::RoleChanged, Some(role))
@@ -86,7 +86,7 @@ impl App {
         };
         let act = if leaves { Act::Look } else { Act::Manage };
         let (workspace, _) = self.enter(caller, workspace, act).await?;
-        let email = email.map_err(|_| AppError::NotFound(Missing::Member))?;
+        let email = email.map_err(|_| AppError::NotFound(Resource::Member))?;
         let member = self.member(&workspace.id, &email).await?;
         let change =
             self.audit_member(caller, &workspace.id, &email, Action::Removed, None).await?;
@@ -112,6 +112,6 @@ impl App {
 
     async fn member(&self, workspace: &WorkspaceId, email: &Email) -> Result<Member, AppError> {
         let found = self.parts.store.find_member(workspace, email).await?;
-        found.ok_or(AppError::NotFound(Missing::Member))
+        found.ok_or(AppError::NotFound(Resource::Member))
     }
 }

@@ -6,9 +6,9 @@ pub(crate) mod membership_cache;
 
 use crate::account::{Act, Caller, Reach, Role, Scope, access};
 use crate::app::page::{page_size, read_cursor};
-use crate::app::{Action, App, AppError, AuditDetail, Change, FieldError, Missing, Page};
+use crate::app::{Action, App, AppError, AuditDetail, Change, FieldError, Page, Resource};
 use crate::code::WorkspaceId;
-use crate::link::{Strategy, limits};
+use crate::link::{Strategy, fields};
 use crate::store::{Subject, Workspace};
 
 /// The workspace of everybody, whose links are made without naming one.
@@ -45,7 +45,7 @@ pub struct ShownWorkspace {
 
 /// A workspace that a caller may make links in.
 #[derive(Debug)]
-pub(crate) struct Entry {
+pub(crate) struct EnteredWorkspace {
     /// The workspace.
     pub(crate) workspace: Workspace,
     /// Whether it is stored, or comes into being with its first link.
@@ -84,18 +84,20 @@ impl App {
         &self,
         caller: &Caller,
         id: &WorkspaceId,
-    ) -> Result<Entry, AppError> {
+    ) -> Result<EnteredWorkspace, AppError> {
         let reach = self.reach(caller, id, Act::CreateLinks).await?;
         let generation = self.memberships.workspaces.generation();
         match self.parts.store.find_workspace(id).await? {
             Some(workspace) => {
                 self.memberships.keep_workspace(generation, &workspace);
-                Ok(Entry { workspace, exists: true, reach })
+                Ok(EnteredWorkspace { workspace, exists: true, reach })
             }
-            None if self.parts.policy.open => {
-                Ok(Entry { workspace: self.fresh_workspace(id.clone()), exists: false, reach })
-            }
-            None => Err(AppError::NotFound(Missing::Workspace)),
+            None if self.parts.policy.open => Ok(EnteredWorkspace {
+                workspace: self.fresh_workspace(id.clone()),
+                exists: false,
+                reach,
+            }),
+            None => Err(AppError::NotFound(Resource::Workspace)),
         }
     }
 
@@ -171,7 +173,7 @@ impl App {
     /// A workspace that exists.
     pub(crate) async fn workspace(&self, id: &WorkspaceId) -> Result<Workspace, AppError> {
         let found = self.parts.store.find_workspace(id).await?;
-        found.ok_or(AppError::NotFound(Missing::Workspace))
+        found.ok_or(AppError::NotFound(Resource::Workspace))
     }
 
     /// A workspace, made if it does not exist: the way of open servers.
@@ -250,7 +252,7 @@ impl App {
         let change =
             self.audit_with(caller, Subject::workspace(id), Action::Edited, detail).await?;
         if !self.parts.store.update_workspace(&workspace, &change).await? {
-            return Err(AppError::NotFound(Missing::Workspace));
+            return Err(AppError::NotFound(Resource::Workspace));
         }
         self.forget_workspace(id);
         if workspace.hit_limit != limit_before {
@@ -302,7 +304,7 @@ fn apply(workspace: &mut Workspace, patch: &WorkspacePatch) -> Result<(), AppErr
     }
     if let Change::To(limit) = patch.hit_limit {
         workspace.hit_limit = limit
-            .map(limits::hit_limit)
+            .map(fields::hit_limit)
             .transpose()
             .map_err(|error| FieldError::new("hit_limit", error.code(), error))?;
     }

@@ -12,8 +12,8 @@ use std::fmt;
 
 use serde::Serialize;
 
-use super::Failure;
-use super::failure::sentence;
+use super::CliError;
+use super::error::sentence;
 use super::lines::print_line;
 use super::runtime::block_on;
 use super::settings::Settings;
@@ -74,7 +74,7 @@ impl Finding {
         Self::new(Level::Problem, check, detail)
     }
 
-    fn print(&self, json: bool) -> Result<(), Failure> {
+    fn print(&self, json: bool) -> Result<(), CliError> {
         let Self { level, check, detail } = self;
         let word = match level {
             Level::Ok => "ok",
@@ -88,20 +88,20 @@ impl Finding {
     }
 }
 
-pub(super) fn run(args: &Args) -> Result<(), Failure> {
+pub(super) fn run(args: &Args) -> Result<(), CliError> {
     let findings = match args.settings.load() {
         Ok(config) => block_on(async { Ok(examine(&config).await) })?,
-        Err(Failure::Failed(text) | Failure::Refused(text)) => {
+        Err(CliError::Failed(text) | CliError::Refused(text)) => {
             vec![Finding::problem("configuration", text)]
         }
-        Err(closed @ Failure::ClosedPipe) => return Err(closed),
+        Err(closed @ CliError::ClosedPipe) => return Err(closed),
     };
     findings.iter().try_for_each(|finding| finding.print(args.json))?;
     match findings.iter().filter(|finding| finding.level == Level::Problem).count() {
         0 => Ok(()),
-        1 => Err(Failure::Failed("There is a problem: do what its line says.".to_owned())),
+        1 => Err(CliError::Failed("There is a problem: do what its line says.".to_owned())),
         many => {
-            Err(Failure::Failed(format!("There are {many} problems: do what their lines say.")))
+            Err(CliError::Failed(format!("There are {many} problems: do what their lines say.")))
         }
     }
 }

@@ -1,8 +1,8 @@
 //! `kurz links delete`: delete a link, restorable until it is purged.
 
-use crate::cli::Failure;
+use crate::cli::CliError;
 use crate::cli::arguments::WhichLink;
-use crate::cli::client::Client;
+use crate::cli::client::ApiClient;
 use crate::cli::lines::print_line;
 use crate::cli::runtime::block_on;
 
@@ -19,8 +19,8 @@ pub(super) struct Args {
     link: WhichLink,
 }
 
-pub(super) fn run(args: &Args) -> Result<(), Failure> {
-    let client = Client::from_environment()?;
+pub(super) fn run(args: &Args) -> Result<(), CliError> {
+    let client = ApiClient::from_environment()?;
     block_on(client.delete(&args.link.path()))?;
     print_line(&format!("deleted {}", args.link.code()))
 }

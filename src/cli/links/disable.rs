@@ -2,9 +2,9 @@
 
 use serde_json::json;
 
-use crate::cli::Failure;
+use crate::cli::CliError;
 use crate::cli::arguments::WhichLink;
-use crate::cli::client::Client;
+use crate::cli::client::ApiClient;
 use crate::cli::lines::print_line;
 use crate::cli::runtime::block_on;
 use crate::link::Reason;
@@ -37,8 +37,8 @@ pub(super) struct EnableArgs {
     link: WhichLink,
 }
 
-pub(super) fn disable(args: &DisableArgs) -> Result<(), Failure> {
-    let client = Client::from_environment()?;
+pub(super) fn disable(args: &DisableArgs) -> Result<(), CliError> {
+    let client = ApiClient::from_environment()?;
     let [workspaces, workspace, links, code] = args.link.path();
     let path = [workspaces, workspace, links, code, "disable"];
     let body = json!({ "reason": args.reason, "note": args.note });
@@ -46,8 +46,8 @@ pub(super) fn disable(args: &DisableArgs) -> Result<(), Failure> {
     print_line(&format!("disabled {}", args.link.code()))
 }
 
-pub(super) fn enable(args: &EnableArgs) -> Result<(), Failure> {
-    let client = Client::from_environment()?;
+pub(super) fn enable(args: &EnableArgs) -> Result<(), CliError> {
+    let client = ApiClient::from_environment()?;
     let [workspaces, workspace, links, code] = args.link.path();
     let path = [workspaces, workspace, links, code, "enable"];
     block_on(client.post(&path, None))?;

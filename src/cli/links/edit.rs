@@ -1,11 +1,12 @@
 //! `kurz links edit`: change what is named, leave the rest.
 
 use clap::ArgGroup;
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
-use crate::cli::Failure;
-use crate::cli::arguments::{WhichLink, time};
-use crate::cli::client::Client;
+use crate::cli::CliError;
+use crate::cli::arguments::WhichLink;
+use crate::cli::client::ApiClient;
+use crate::cli::links::fields::ChangedFields;
 use crate::cli::runtime::block_on;
 use crate::cli::shorten::print_link;
 
@@ -17,7 +18,6 @@ Examples:
 
 /// Change a link; its code stays
 #[derive(Debug, clap::Args)]
-#[expect(clippy::struct_excessive_bools, reason = "each is a flag of its own")]
 #[command(after_help = EXAMPLES, group = ArgGroup::new("change").required(true).multiple(true))]
 pub(super) struct Args {
     #[command(flatten)]
@@ -25,62 +25,25 @@ pub(super) struct Args {
     /// Where it should lead
     #[arg(long, value_name = "URL", group = "change")]
     target: Option<String>,
-    /// A name for people
-    #[arg(long, value_name = "T", group = "change")]
-    title: Option<String>,
-    /// Take the name away
-    #[arg(long, group = "change", conflicts_with = "title")]
-    no_title: bool,
-    /// A word to find it by, instead of those it has; may be given several times
-    #[arg(long = "tag", value_name = "T", group = "change")]
-    tags: Vec<String>,
-    /// Take all tags away
-    #[arg(long, group = "change", conflicts_with = "tags")]
-    no_tags: bool,
-    /// From when on it answers 410, like 2026-12-31T23:59:59Z
-    #[arg(long, value_name = "TIME", value_parser = time, group = "change")]
-    expires_at: Option<String>,
-    /// Let it live for good
-    #[arg(long, group = "change", conflicts_with = "expires_at")]
-    never_expires: bool,
-    /// How often it may be followed in a month; 0: any number of times
-    #[arg(long, value_name = "N", group = "change")]
-    hit_limit: Option<u32>,
-    /// As often as the workspace says
-    #[arg(long, group = "change", conflicts_with = "hit_limit")]
-    default_hit_limit: bool,
-    /// How it redirects: 301, 302, 307 or 308
-    #[arg(long, value_name = "STATUS", group = "change")]
-    redirect_status: Option<u16>,
+    #[command(flatten)]
+    fields: ChangedFields,
     /// Print the whole link as JSON
     #[arg(long)]
     json: bool,
 }
 
-pub(super) fn run(args: &Args) -> Result<(), Failure> {
-    let client = Client::from_environment()?;
+pub(super) fn run(args: &Args) -> Result<(), CliError> {
+    let client = ApiClient::from_environment()?;
     let link = block_on(client.patch(&args.link.path(), args.body()))?;
     print_link(&link, args.json)
 }
 
 impl Args {
-    /// What is named; null takes a value away.
     fn body(&self) -> Value {
-        let has_tags = !self.tags.is_empty() || self.no_tags;
-        let fields = [
-            ("original_url", self.target.as_ref().map(|target| json!(target))),
-            ("title", given(self.title.as_ref(), self.no_title)),
-            ("tags", has_tags.then(|| json!(self.tags))),
-            ("expires_at", given(self.expires_at.as_ref(), self.never_expires)),
-            ("hit_limit", given(self.hit_limit, self.default_hit_limit)),
-            ("redirect_status", self.redirect_status.map(|status| json!(status))),
-        ];
-        let named = fields.into_iter().filter_map(|(name, value)| Some((name.to_owned(), value?)));
-        Value::Object(named.collect::<Map<_, _>>())
+        let mut body = self.fields.body();
+        if let Some(target) = &self.target {
+            body.insert("original_url".to_owned(), json!(target));
+        }
+        Value::Object(body)
     }
-}
-
-/// A new value, null to take the old one away, or nothing.
-fn given<T: serde::Serialize>(value: Option<T>, take_away: bool) -> Option<Value> {
-    value.map(|value| json!(value)).or(take_away.then_some(Value::Null))
 }

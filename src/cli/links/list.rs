@@ -1,8 +1,8 @@
 //! `kurz links list`: the links of a workspace, filtered and sorted.
 
-use crate::cli::Failure;
+use crate::cli::CliError;
 use crate::cli::arguments::InWorkspace;
-use crate::cli::client::Client;
+use crate::cli::client::ApiClient;
 use crate::cli::pages::{Extent, List};
 use crate::cli::runtime::block_on;
 
@@ -46,8 +46,8 @@ pub(super) struct Args {
     extent: Extent,
 }
 
-pub(super) fn run(args: &Args) -> Result<(), Failure> {
-    let client = Client::from_environment()?;
+pub(super) fn run(args: &Args) -> Result<(), CliError> {
+    let client = ApiClient::from_environment()?;
     let status = args.status.as_ref().map(|status| status.to_uppercase());
     let query = [
         ("q", args.search.clone()),

@@ -3,13 +3,14 @@
 mod delete;
 mod disable;
 mod edit;
+pub(super) mod fields;
 mod list;
 mod restore;
 mod show;
 
 use clap::Subcommand;
 
-use super::Failure;
+use super::CliError;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -38,7 +39,7 @@ enum Command {
     Enable(disable::EnableArgs),
 }
 
-pub(super) fn run(args: &Args) -> Result<(), Failure> {
+pub(super) fn run(args: &Args) -> Result<(), CliError> {
     match &args.command {
         Command::List(args) => list::run(args),
         Command::Show(args) => show::run(args),

@@ -1,8 +1,8 @@
 //! `kurz links restore`: bring a deleted link back.
 
-use crate::cli::Failure;
+use crate::cli::CliError;
 use crate::cli::arguments::WhichLink;
-use crate::cli::client::Client;
+use crate::cli::client::ApiClient;
 use crate::cli::runtime::block_on;
 use crate::cli::shorten::print_link;
 
@@ -22,8 +22,8 @@ pub(super) struct Args {
     json: bool,
 }
 
-pub(super) fn run(args: &Args) -> Result<(), Failure> {
-    let client = Client::from_environment()?;
+pub(super) fn run(args: &Args) -> Result<(), CliError> {
+    let client = ApiClient::from_environment()?;
     let [workspaces, workspace, links, code] = args.link.path();
     let path = [workspaces, workspace, links, code, "restore"];
     let link = block_on(client.post(&path, None))?;

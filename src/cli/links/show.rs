@@ -1,9 +1,10 @@
 //! `kurz links show`: everything about one link.
 
-use crate::cli::Failure;
+use crate::cli::CliError;
 use crate::cli::arguments::WhichLink;
-use crate::cli::client::Client;
+use crate::cli::client::ApiClient;
 use crate::cli::lines::{print_line, print_text};
+use crate::cli::links::fields::SHOWN;
 use crate::cli::runtime::block_on;
 use crate::cli::table::record;
 
@@ -11,29 +12,6 @@ const EXAMPLES: &str = "\
 Examples:
   kurz links show promo --workspace acme
   kurz links show promo --json";
-
-const FIELDS: &[&str] = &[
-    "short_url",
-    "original_url",
-    "normalized_url",
-    "workspace",
-    "short_code",
-    "strategy",
-    "status",
-    "title",
-    "tags",
-    "created_at",
-    "updated_at",
-    "expires_at",
-    "redirect_status",
-    "redirect_count",
-    "last_redirect_at",
-    "avg_redirect_ms",
-    "hits_this_month",
-    "hit_limit",
-    "destination_status",
-    "last_checked_at",
-];
 
 /// Show one link
 #[derive(Debug, clap::Args)]
@@ -46,8 +24,8 @@ pub(super) struct Args {
     json: bool,
 }
 
-pub(super) fn run(args: &Args) -> Result<(), Failure> {
-    let client = Client::from_environment()?;
+pub(super) fn run(args: &Args) -> Result<(), CliError> {
+    let client = ApiClient::from_environment()?;
     let link = block_on(client.get(&args.link.path()))?;
-    if args.json { print_line(&link.to_string()) } else { print_text(&record(&link, FIELDS)) }
+    if args.json { print_line(&link.to_string()) } else { print_text(&record(&link, SHOWN)) }
 }

@@ -3,9 +3,9 @@
 use serde_json::{Value, json};
 
 use super::{WhichWorkspace, print_workspace};
-use crate::cli::Failure;
+use crate::cli::CliError;
 use crate::cli::arguments::strategies;
-use crate::cli::client::Client;
+use crate::cli::client::ApiClient;
 use crate::cli::runtime::block_on;
 
 const EXAMPLES: &str = "\
@@ -16,7 +16,7 @@ Examples:
 /// Make a workspace
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
-pub(super) struct Args {
+pub(in crate::cli) struct Args {
     #[command(flatten)]
     workspace: WhichWorkspace,
     /// How its links get their codes [default: deterministic]
@@ -30,8 +30,8 @@ pub(super) struct Args {
     json: bool,
 }
 
-pub(super) fn run(args: &Args) -> Result<(), Failure> {
-    let client = Client::from_environment()?;
+pub(super) fn run(args: &Args) -> Result<(), CliError> {
+    let client = ApiClient::from_environment()?;
     let mut body = json!({
         "id": args.workspace.id.as_str(),
         "strategy": args.strategy,

@@ -4,9 +4,9 @@ use clap::ArgGroup;
 use serde_json::{Map, Value, json};
 
 use super::{WhichWorkspace, print_workspace};
-use crate::cli::Failure;
+use crate::cli::CliError;
 use crate::cli::arguments::strategies;
-use crate::cli::client::Client;
+use crate::cli::client::ApiClient;
 use crate::cli::runtime::block_on;
 
 const EXAMPLES: &str = "\
@@ -18,7 +18,7 @@ Examples:
 /// Change a workspace; codes that exist stay
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES, group = ArgGroup::new("change").required(true).multiple(true))]
-pub(super) struct Args {
+pub(in crate::cli) struct Args {
     #[command(flatten)]
     workspace: WhichWorkspace,
     /// How its new links get their codes
@@ -35,8 +35,8 @@ pub(super) struct Args {
     json: bool,
 }
 
-pub(super) fn run(args: &Args) -> Result<(), Failure> {
-    let client = Client::from_environment()?;
+pub(super) fn run(args: &Args) -> Result<(), CliError> {
+    let client = ApiClient::from_environment()?;
     let mut body = Map::new();
     if let Some(strategy) = &args.strategy {
         body.insert("strategy".to_owned(), json!(strategy));

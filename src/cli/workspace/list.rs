@@ -1,7 +1,7 @@
 //! `kurz workspace list`: the workspaces, by name.
 
-use crate::cli::Failure;
-use crate::cli::client::Client;
+use crate::cli::CliError;
+use crate::cli::client::ApiClient;
 use crate::cli::pages::{Extent, List};
 use crate::cli::runtime::block_on;
 
@@ -21,13 +21,13 @@ const COLUMNS: &[(&str, &str)] = &[
 /// List the workspaces
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
-pub(super) struct Args {
+pub(in crate::cli) struct Args {
     #[command(flatten)]
     extent: Extent,
 }
 
-pub(super) fn run(args: &Args) -> Result<(), Failure> {
-    let client = Client::from_environment()?;
+pub(super) fn run(args: &Args) -> Result<(), CliError> {
+    let client = ApiClient::from_environment()?;
     let list =
         List { path: &["workspaces"], query: Vec::new(), items: "workspaces", columns: COLUMNS };
     block_on(list.print(&client, &args.extent))

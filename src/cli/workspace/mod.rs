@@ -10,13 +10,13 @@ mod show;
 use clap::Subcommand;
 use serde_json::Value;
 
-use super::Failure;
+use super::CliError;
 use super::arguments;
 use super::lines::{print_line, print_text};
 use super::table::record;
 use crate::code::WorkspaceId;
 
-const EXAMPLES: &str = "\
+pub(super) const EXAMPLES: &str = "\
 Examples:
   kurz workspace create acme
   kurz workspace host add acme go.acme.example
@@ -24,33 +24,39 @@ Examples:
 
 KURZ_URL names the server (http://127.0.0.1:8080 if it is not set), KURZ_API_KEY the key to show.";
 
-/// Make, show, change and delete workspaces and their hosts
-#[derive(Debug, clap::Args)]
-#[command(after_help = EXAMPLES)]
-pub(super) struct Args {
-    #[command(subcommand)]
-    command: Command,
-}
-
 #[derive(Debug, Subcommand)]
-enum Command {
+pub(super) enum Command {
     Create(create::Args),
     List(list::Args),
-    Show(show::Args),
+    /// Show one workspace
+    #[command(after_help = show::EXAMPLES)]
+    Show(ShowArgs),
     Edit(edit::Args),
     Delete(delete::Args),
-    Host(host::Args),
+    /// Add, list and remove the hosts of a workspace
+    #[command(subcommand, after_help = host::EXAMPLES)]
+    Host(host::Command),
 }
 
-pub(super) fn run(args: &Args) -> Result<(), Failure> {
-    match &args.command {
+pub(super) fn run(command: &Command) -> Result<(), CliError> {
+    match command {
         Command::Create(args) => create::run(args),
         Command::List(args) => list::run(args),
         Command::Show(args) => show::run(args),
         Command::Edit(args) => edit::run(args),
         Command::Delete(args) => delete::run(args),
-        Command::Host(args) => host::run(args),
+        Command::Host(command) => host::run(command),
     }
+}
+
+/// One workspace, to be shown.
+#[derive(Debug, clap::Args)]
+pub(super) struct ShowArgs {
+    #[command(flatten)]
+    workspace: WhichWorkspace,
+    /// Print JSON instead of a table
+    #[arg(long)]
+    json: bool,
 }
 
 /// One workspace, by its id.
@@ -68,7 +74,7 @@ impl WhichWorkspace {
     }
 }
 
-fn print_workspace(workspace: &Value, json: bool) -> Result<(), Failure> {
+fn print_workspace(workspace: &Value, json: bool) -> Result<(), CliError> {
     if json {
         return print_line(&workspace.to_string());
     }

@@ -1,28 +1,17 @@
 //! `kurz workspace show`: one workspace and its hosts.
 
-use super::{WhichWorkspace, print_workspace};
-use crate::cli::Failure;
-use crate::cli::client::Client;
+use super::{ShowArgs, print_workspace};
+use crate::cli::CliError;
+use crate::cli::client::ApiClient;
 use crate::cli::runtime::block_on;
 
-const EXAMPLES: &str = "\
+pub(super) const EXAMPLES: &str = "\
 Examples:
   kurz workspace show acme
   kurz workspace show acme --json";
 
-/// Show one workspace
-#[derive(Debug, clap::Args)]
-#[command(after_help = EXAMPLES)]
-pub(super) struct Args {
-    #[command(flatten)]
-    workspace: WhichWorkspace,
-    /// Print the workspace as JSON
-    #[arg(long)]
-    json: bool,
-}
-
-pub(super) fn run(args: &Args) -> Result<(), Failure> {
-    let client = Client::from_environment()?;
+pub(super) fn run(args: &ShowArgs) -> Result<(), CliError> {
+    let client = ApiClient::from_environment()?;
     let workspace = block_on(client.get(&args.workspace.path()))?;
     print_workspace(&workspace, args.json)
 }

@@ -1,5 +1,5 @@
 //! Tests of the canonical form as a whole; its parts are tested in their own files, the vectors in
-//! `tests/it/vectors.rs`.
+//! `tests/it/code/vectors.rs`.
 
 use proptest::prelude::*;
 

@@ -1,41 +1,24 @@
-//! The wire shape of Cloudshortener: `/v1/shorten` with counter codes in `main`, so many a month for
-//! each user.
+//! The API of Cloudshortener: `/v1/shorten` with counter codes in `main`, and a monthly limit for each
+//! user.
+
+mod wire;
 
 use std::sync::Arc;
 
-use axum::extract::State;
-use serde::{Deserialize, Serialize};
-use utoipa::ToSchema;
+use utoipa_axum::router::OpenApiRouter;
+use utoipa_axum::routes;
 
-use crate::api::identity::Identified;
-use crate::api::input::Json;
+use self::wire::{ShortenAnswer, ShortenBody};
+use crate::api::call::{BodyCall, JsonResult};
 use crate::app::{App, LinkRequest};
 use crate::link::Strategy;
 use crate::problem::{Problem, Problems};
 
-/// How this shape names the fields that an error may name.
+/// The field of the native API, and that of Cloudshortener.
 const NAMES: &[(&str, &str)] = &[("original_url", "targetUrl")];
 
-/// A link to be made.
-#[derive(Debug, Deserialize, ToSchema)]
-#[serde(deny_unknown_fields, rename_all = "camelCase")]
-pub(super) struct ShortenBody {
-    target_url: String,
-}
-
-/// A link that was made.
-#[derive(Debug, Serialize, ToSchema)]
-#[serde(rename_all = "camelCase")]
-pub(super) struct ShortenAnswer {
-    /// A sentence for people.
-    message: String,
-    target_url: String,
-    short_url: String,
-    shortcode: String,
-    /// Links that the user may make in a UTC calendar month; null: any number.
-    user_quota: Option<i64>,
-    /// How many of them are left; null: any number.
-    remaining_quota: Option<i64>,
+pub(super) fn endpoints() -> OpenApiRouter<Arc<App>> {
+    OpenApiRouter::new().routes(routes!(shorten))
 }
 
 /// Make a link of one's own that counts against the links of the month.
@@ -47,11 +30,9 @@ pub(super) struct ShortenAnswer {
         (status = 429, description = "The links of this month are used up, or it was asked for too \
             often.", body = Problem, content_type = "application/problem+json"),
     ))]
-pub(super) async fn shorten(
-    State(app): State<Arc<App>>,
-    Identified(caller): Identified,
-    Json(body): Json<ShortenBody>,
-) -> Result<axum::Json<ShortenAnswer>, Problem> {
+async fn shorten(
+    BodyCall { app, caller, body, .. }: BodyCall<(), ShortenBody>,
+) -> JsonResult<ShortenAnswer> {
     let request = LinkRequest {
         original_url: body.target_url,
         strategy: Some(Strategy::Counter),

@@ -13,7 +13,7 @@ pub use checksum::Checksum;
 use std::cell::RefCell;
 
 use crate::store::copy::checksum::ChecksumBuilder;
-use crate::store::copy::tables::{CopyTable, HOSTS, LINKS, TABLES, WORKSPACES};
+use crate::store::copy::tables::{COUNT_HOSTS, COUNT_LINKS, COUNT_WORKSPACES, CopyTable, TABLES};
 use crate::store::driver::{Load, Sql, Step, statements};
 use crate::store::value::{SqlRow, SqlValue};
 use crate::store::{Error, Store};
@@ -48,7 +48,7 @@ impl Store {
 
     /// How many links there are, tombstones included.
     pub async fn count_links(&self) -> Result<u64, Error> {
-        self.count(LINKS).await
+        self.count(COUNT_LINKS).await
     }
 
     /// Copy everything into `target`, which is fresh or holds a part of an earlier try, and
@@ -83,8 +83,8 @@ impl Store {
     /// Mark a fresh store as the target of a copy, and take out what every fresh store has.
     async fn begin_copy(&self) -> Result<(), Error> {
         // `main` is there as soon as a server was started once.
-        let workspaces = self.count(WORKSPACES).await?;
-        if self.count_links().await? > 0 || self.count(HOSTS).await? > 0 || workspaces > 1 {
+        let workspaces = self.count(COUNT_WORKSPACES).await?;
+        if self.count_links().await? > 0 || self.count(COUNT_HOSTS).await? > 0 || workspaces > 1 {
             return Err(Error::Open(
                 "the target of the copy is in use, it holds links, hosts or workspaces: name a \
                  fresh store"
@@ -114,7 +114,7 @@ impl Store {
         } else {
             None
         };
-        if table.stays {
+        if table.updates_in_place {
             let write = |row: SqlRow| Step::new(table.write, row.0);
             return self.db.batch(rows.into_iter().map(write).collect()).await.map(|_| ());
         }

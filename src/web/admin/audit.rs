@@ -1,34 +1,29 @@
 //! `/app/admin/audit`: the audit log of the server, for its administrators. Kinds and actions are shown
 //! as the API names them: they are what is filtered by.
 
-use std::sync::Arc;
-
 use askama::Template;
-use axum::extract::State;
 use axum::response::Response;
-use http::Uri;
 
-use crate::app::{AUDIT_KINDS, Action, App, AuditEntry, AuditFilter};
-use crate::web::failure::Failure;
-use crate::web::form::Form;
+use crate::app::{AUDIT_KINDS, Action, AuditEntry, AuditFilter};
+use crate::web::errors::PageError;
 use crate::web::i18n::Words;
-use crate::web::page::{self, Page};
-use crate::web::visitor::Member;
+use crate::web::page::{self, Layout};
+use crate::web::visitor::PageCall;
 
 #[derive(Template)]
 #[template(path = "audit.html")]
 struct AuditTemplate {
-    page: Page,
+    page: Layout,
     user: String,
     kind: String,
     action: String,
     kinds: &'static [&'static str],
     actions: Vec<&'static str>,
-    entries: Vec<Row>,
+    entries: Vec<AuditRow>,
     next: Option<String>,
 }
 
-struct Row {
+struct AuditRow {
     at: String,
     who: String,
     kind: String,
@@ -42,11 +37,8 @@ struct Row {
 
 /// `GET /app/admin/audit`
 pub(in crate::web) async fn audit(
-    State(app): State<Arc<App>>,
-    Member(visitor): Member,
-    uri: Uri,
-) -> Result<Response, Failure> {
-    let query = Form::parse(uri.query().unwrap_or_default().as_bytes());
+    PageCall { app, visitor, query, .. }: PageCall,
+) -> Result<Response, PageError> {
     let words = visitor.words();
     let text = |name| query.text(name).trim().to_owned();
     let (user, kind, action) = (text("user"), text("kind"), text("action"));
@@ -64,7 +56,7 @@ pub(in crate::web) async fn audit(
         next.append_pair("action", &action).append_pair("cursor", &cursor).finish()
     });
     Ok(page::show(&AuditTemplate {
-        page: Page::new(&app, &visitor),
+        page: Layout::new(&app, &visitor),
         entries: found.items.into_iter().map(|entry| row(entry, words)).collect(),
         user,
         kind,
@@ -84,7 +76,7 @@ pub(in crate::web) fn who(entry: &AuditEntry, words: &Words) -> String {
     }
 }
 
-fn row(entry: AuditEntry, words: &Words) -> Row {
+fn row(entry: AuditEntry, words: &Words) -> AuditRow {
     let href = (entry.kind == "link").then_some(entry.subject.as_str());
     let href = href.and_then(|subject| subject.split_once('/'));
     let detail = serde_json::to_value(&entry.detail).unwrap_or_default();
@@ -92,7 +84,7 @@ fn row(entry: AuditEntry, words: &Words) -> Row {
         serde_json::Value::String(text) => format!("{name}: {text}"),
         other => format!("{name}: {other}"),
     });
-    Row {
+    AuditRow {
         at: page::time(entry.at),
         who: who(&entry, words),
         href: href.map(|(workspace, code)| format!("/app/w/{workspace}/l/{code}")),

@@ -3,24 +3,20 @@
 pub(super) mod audit;
 pub(super) mod reports;
 
-use std::sync::Arc;
-
 use askama::Template;
-use axum::extract::State;
 use axum::response::{IntoResponse, Redirect, Response};
-use http::Uri;
 
-use crate::app::{App, Instance, JobRun, User};
-use crate::web::failure::Failure;
-use crate::web::form::Form;
+use crate::app::{Instance, JobRun, User};
+use crate::web::errors::PageError;
+use crate::web::form::FormData;
 use crate::web::i18n::fill;
-use crate::web::page::{self, Page};
-use crate::web::visitor::Member;
+use crate::web::page::{self, Layout};
+use crate::web::visitor::PageCall;
 
 #[derive(Template)]
 #[template(path = "admin.html")]
 struct AdminPage {
-    page: Page,
+    page: Layout,
     live_links: String,
     redirects: String,
     latency: String,
@@ -95,13 +91,10 @@ fn row(one: Instance, this: &str) -> InstanceRow {
 
 /// `GET /app/admin`
 pub(in crate::web) async fn admin(
-    State(app): State<Arc<App>>,
-    Member(visitor): Member,
-    uri: Uri,
-) -> Result<Response, Failure> {
-    let query = Form::parse(uri.query().unwrap_or_default().as_bytes());
+    PageCall { app, visitor, query, .. }: PageCall,
+) -> Result<Response, PageError> {
     let words = visitor.words();
-    let now = app.operation(&visitor.caller).await?;
+    let now = app.server_status(&visitor.caller).await?;
     let from = query.text("from").trim().to_lowercase();
     let users = app.list_users(&visitor.caller, query.word("after").unwrap_or(&from)).await?;
     let next = users.next.map(|after| {
@@ -109,7 +102,7 @@ pub(in crate::web) async fn admin(
         next.append_pair("from", &from).append_pair("after", &after).finish()
     });
     Ok(page::show(&AdminPage {
-        page: Page::new(&app, &visitor),
+        page: Layout::new(&app, &visitor),
         live_links: page::number(now.totals.live_links),
         redirects: page::number(now.totals.redirects),
         latency: page::milliseconds(now.totals.mean_ms),
@@ -137,10 +130,9 @@ pub(in crate::web) async fn admin(
 
 /// `POST /app/admin/users`: let somebody sign in or not.
 pub(in crate::web) async fn users(
-    State(app): State<Arc<App>>,
-    Member(visitor): Member,
-    form: Form,
-) -> Result<Response, Failure> {
+    PageCall { app, visitor, .. }: PageCall,
+    form: FormData,
+) -> Result<Response, PageError> {
     let disabled = form.text("action") == "disable";
     let with_links = form.text("links") == "on";
     app.set_user_disabled(&visitor.caller, form.text("email"), disabled, with_links).await?;

@@ -1,31 +1,28 @@
 //! `/app/admin/reports`: the reports of visitors, and what an administrator does about them.
 
-use std::sync::Arc;
-
 use askama::Template;
-use axum::extract::State;
 use axum::response::{IntoResponse, Redirect, Response};
 
 use crate::app::{App, ReportedLink};
 use crate::code::{Canonical, canonicalise};
 use crate::link::Reason;
-use crate::web::failure::Failure;
-use crate::web::form::Form;
+use crate::web::errors::PageError;
+use crate::web::form::FormData;
 use crate::web::i18n::Words;
 use crate::web::links::disable::reason;
-use crate::web::page::{self, Page};
-use crate::web::visitor::Member;
+use crate::web::page::{self, Layout};
+use crate::web::visitor::PageCall;
 
 #[derive(Template)]
 #[template(path = "reports.html")]
 struct QueuePage {
-    page: Page,
+    page: Layout,
     open: String,
-    links: Vec<Row>,
+    links: Vec<ReportedLinkRow>,
     reasons: Vec<(&'static str, &'static str)>,
 }
 
-struct Row {
+struct ReportedLinkRow {
     workspace: String,
     code: String,
     short_url: String,
@@ -36,10 +33,10 @@ struct Row {
     first: String,
     last: String,
     is_disabled: bool,
-    reports: Vec<Said>,
+    reports: Vec<ReportRow>,
 }
 
-struct Said {
+struct ReportRow {
     at: String,
     reason: String,
     words: String,
@@ -47,30 +44,29 @@ struct Said {
 
 /// `GET /app/admin/reports`
 pub(in crate::web) async fn queue(
-    State(app): State<Arc<App>>,
-    Member(visitor): Member,
-) -> Result<Response, Failure> {
+    PageCall { app, visitor, .. }: PageCall,
+) -> Result<Response, PageError> {
     let words = visitor.words();
     let queue = app.report_queue(&visitor.caller).await?;
     let named = |one: Reason| (one.as_str(), reason(words, one));
     Ok(page::show(&QueuePage {
-        page: Page::new(&app, &visitor),
+        page: Layout::new(&app, &visitor),
         open: page::number(queue.open),
         links: queue.links.into_iter().map(|one| row(one, words)).collect(),
         reasons: Reason::CHOICES.map(named).to_vec(),
     }))
 }
 
-fn row(reported: ReportedLink, words: &'static Words) -> Row {
+fn row(reported: ReportedLink, words: &'static Words) -> ReportedLinkRow {
     let is_lookalike = reported.shown.is_lookalike;
     let link = reported.shown.link;
     let target = canonicalise(&link.target).map_or(link.target, Canonical::into_string);
-    let said = reported.reports.into_iter().map(|report| Said {
+    let said = reported.reports.into_iter().map(|report| ReportRow {
         at: page::time(report.at),
         reason: report.reason.parse().map_or(report.reason, |one| reason(words, one).to_owned()),
         words: report.words,
     });
-    Row {
+    ReportedLinkRow {
         workspace: link.workspace.to_string(),
         code: link.code.to_string(),
         short_url: reported.shown.short_url,
@@ -86,10 +82,9 @@ fn row(reported: ReportedLink, words: &'static Words) -> Row {
 
 /// `POST /app/admin/reports`: there is nothing to it, or the link is disabled.
 pub(in crate::web) async fn settle(
-    State(app): State<Arc<App>>,
-    Member(visitor): Member,
-    form: Form,
-) -> Result<Response, Failure> {
+    PageCall { app, visitor, .. }: PageCall,
+    form: FormData,
+) -> Result<Response, PageError> {
     let workspace = App::workspace_id(form.text("workspace"))?;
     let code = form.text("code");
     if form.text("action") == "disable" {

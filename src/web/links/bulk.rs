@@ -1,21 +1,18 @@
 //! `/app/w/{workspace}/bulk`: many links at once, one address a line, a result for each. The script
 //! sends the lines in parts and shows how far it is; without it they go in one form.
 
-use std::sync::Arc;
-
 use askama::Template;
-use axum::extract::{Path, State};
 use axum::response::{IntoResponse, Response};
 use serde::{Deserialize, Serialize};
 
 use crate::app::{App, AppError, Created, LinkRequest};
-use crate::web::failure::{Failure, Refusal};
-use crate::web::form::{Form, Json};
+use crate::web::errors::{FormErrors, PageError};
+use crate::web::form::{FormData, ScriptJson};
 use crate::web::front::with_scheme;
 use crate::web::i18n::{Words, fill};
-use crate::web::links::Place;
-use crate::web::page::{self, Page};
-use crate::web::visitor::{Member, Visitor};
+use crate::web::links::WorkspaceView;
+use crate::web::page::{self, Layout};
+use crate::web::visitor::{PageCall, Visitor};
 
 /// Most lines of one call.
 const MOST: usize = 1000;
@@ -23,10 +20,10 @@ const MOST: usize = 1000;
 #[derive(Template)]
 #[template(path = "bulk.html")]
 struct BulkPage {
-    page: Page,
-    place: Place,
+    page: Layout,
+    place: WorkspaceView,
     lines: String,
-    refusal: Refusal,
+    refusal: FormErrors,
     results: Vec<LineResult>,
     summary: String,
 }
@@ -43,17 +40,17 @@ struct LineResult {
 /// Some lines, and the number of the first.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(in crate::web) struct Part {
+pub(in crate::web) struct BulkPart {
     lines: Vec<String>,
     first: usize,
 }
 
-fn bulk_page(app: &App, visitor: &Visitor, place: Place) -> BulkPage {
+fn bulk_page(app: &App, visitor: &Visitor, place: WorkspaceView) -> BulkPage {
     BulkPage {
-        page: Page::new(app, visitor),
+        page: Layout::new(app, visitor),
         place,
         lines: String::new(),
-        refusal: Refusal::default(),
+        refusal: FormErrors::default(),
         results: Vec::new(),
         summary: String::new(),
     }
@@ -61,29 +58,25 @@ fn bulk_page(app: &App, visitor: &Visitor, place: Place) -> BulkPage {
 
 /// `GET /app/w/{workspace}/bulk`
 pub(in crate::web) async fn page(
-    State(app): State<Arc<App>>,
-    Member(visitor): Member,
-    Path(workspace): Path<String>,
-) -> Result<Response, Failure> {
-    let place = Place::enter(&app, &visitor, &workspace, "bulk").await?;
+    PageCall { app, visitor, path: workspace, .. }: PageCall<String>,
+) -> Result<Response, PageError> {
+    let place = WorkspaceView::enter(&app, &visitor, &workspace, "bulk").await?;
     Ok(page::show(&bulk_page(&app, &visitor, place)))
 }
 
 /// `POST /app/w/{workspace}/bulk`
 pub(in crate::web) async fn bulk(
-    State(app): State<Arc<App>>,
-    Member(visitor): Member,
-    Path(workspace): Path<String>,
-    form: Form,
-) -> Result<Response, Failure> {
-    let place = Place::enter(&app, &visitor, &workspace, "bulk").await?;
+    PageCall { app, visitor, path: workspace, .. }: PageCall<String>,
+    form: FormData,
+) -> Result<Response, PageError> {
+    let place = WorkspaceView::enter(&app, &visitor, &workspace, "bulk").await?;
     let words = visitor.words();
     let text = form.text("lines").to_owned();
     // Numbered as they stand in the field; empty ones are passed over.
     let lines = (1..).zip(text.lines()).map(|(number, line)| (number, line.trim()));
     let lines: Vec<(usize, &str)> = lines.filter(|(_, line)| !line.is_empty()).collect();
     if !(1..=MOST).contains(&lines.len()) {
-        let refusal = Refusal::of("lines", words.trouble.bulk_size);
+        let refusal = FormErrors::of("lines", words.trouble.bulk_size);
         let page = bulk_page(&app, &visitor, place);
         return Ok(page::show_with(refusal.status, &BulkPage { lines: text, refusal, ..page }));
     }
@@ -97,12 +90,10 @@ pub(in crate::web) async fn bulk(
 
 /// `POST /app/w/{workspace}/bulk.json`: a part of them, for the script.
 pub(in crate::web) async fn part(
-    State(app): State<Arc<App>>,
-    Member(visitor): Member,
-    Path(workspace): Path<String>,
-    Json(part): Json<Part>,
-) -> Result<Response, Failure> {
-    let place = Place::enter(&app, &visitor, &workspace, "bulk").await?;
+    PageCall { app, visitor, path: workspace, .. }: PageCall<String>,
+    ScriptJson(part): ScriptJson<BulkPart>,
+) -> Result<Response, PageError> {
+    let place = WorkspaceView::enter(&app, &visitor, &workspace, "bulk").await?;
     let lines = part.lines.iter().enumerate().take(MOST);
     let lines: Vec<(usize, &str)> =
         lines.map(|(at, line)| (part.first.saturating_add(at), line.trim())).collect();
@@ -112,7 +103,7 @@ pub(in crate::web) async fn part(
 async fn make(
     app: &App,
     visitor: &Visitor,
-    place: &Place,
+    place: &WorkspaceView,
     lines: &[(usize, &str)],
 ) -> Result<Vec<LineResult>, AppError> {
     let words = visitor.words();
@@ -140,7 +131,7 @@ fn result(line: usize, url: String, made: Result<Created, AppError>, words: &Wor
             LineResult { line, url, short_url: Some(link.short_url), text: text.to_owned() }
         }
         Err(error) => {
-            let text = Refusal::read(error, words);
+            let text = FormErrors::read(error, words);
             let text =
                 text.map_or_else(|_| words.trouble.broken.to_owned(), |refusal| refusal.line());
             LineResult { line, url, short_url: None, text }

@@ -1,28 +1,25 @@
 //! `POST /app/w/{workspace}/many`: the same for all links that were selected.
 
-use std::sync::Arc;
-
-use axum::extract::{Path, State};
 use axum::response::{IntoResponse, Redirect, Response};
 
-use crate::app::{App, AppError, Change, LinkPatch};
-use crate::web::failure::Failure;
-use crate::web::form::Form;
-use crate::web::links::{Place, read_tags};
+use crate::app::{App, AppError, LinkPatch};
+use crate::link::field_text::read_tags;
+use crate::link::{Change, LinkFieldChanges};
+use crate::web::errors::PageError;
+use crate::web::form::FormData;
+use crate::web::links::WorkspaceView;
 use crate::web::site::own_path;
-use crate::web::visitor::{Member, Visitor};
+use crate::web::visitor::{PageCall, Visitor};
 
 /// Most links of one call: as many as a page can hold.
 const MOST: usize = 1000;
 
 /// `POST /app/w/{workspace}/many`
 pub(in crate::web) async fn bulk_actions(
-    State(app): State<Arc<App>>,
-    Member(visitor): Member,
-    Path(workspace): Path<String>,
-    form: Form,
-) -> Result<Response, Failure> {
-    let place = Place::enter(&app, &visitor, &workspace, "list").await?;
+    PageCall { app, visitor, path: workspace, .. }: PageCall<String>,
+    form: FormData,
+) -> Result<Response, PageError> {
+    let place = WorkspaceView::enter(&app, &visitor, &workspace, "list").await?;
     let tags = read_tags(form.text("tag"));
     let (mut done, mut failed) = (0_u32, 0_u32);
     for code in form.all("code").take(MOST) {
@@ -41,7 +38,7 @@ pub(in crate::web) async fn bulk_actions(
 async fn act(
     app: &App,
     visitor: &Visitor,
-    place: &Place,
+    place: &WorkspaceView,
     code: &str,
     action: &str,
     tags: &[String],
@@ -51,12 +48,14 @@ async fn act(
         "delete" => app.delete_link(caller, workspace, code).await,
         "restore" => app.restore_link(caller, workspace, code).await.map(|_| ()),
         "tag" | "untag" => {
-            let mut now = app.show_link(caller, workspace, code).await?.link.tags;
+            let mut now = app.show_link(caller, workspace, code).await?.link.fields.tags;
             now.retain(|tag| !tags.contains(tag));
             if action == "tag" {
                 now.extend_from_slice(tags);
             }
-            let patch = LinkPatch { tags: Change::To(Some(now)), ..LinkPatch::default() };
+            let tags = Change::To(Some(now));
+            let fields = LinkFieldChanges { tags, ..LinkFieldChanges::default() };
+            let patch = LinkPatch { fields, ..LinkPatch::default() };
             app.edit_link(caller, workspace, code, &patch).await.map(|_| ())
         }
         _ => Ok(()),

@@ -7,114 +7,136 @@ use axum::extract::{Path, State};
 use axum::response::{IntoResponse, Redirect, Response};
 
 use crate::app::{App, LinkRequest};
-use crate::web::failure::{Failure, Refusal};
-use crate::web::form::Form;
+use crate::link::field_text::Unreadable;
+use crate::link::{Link, LinkFieldChanges, LinkFields};
+use crate::web::errors::{FormErrors, PageError};
+use crate::web::form::FormData;
 use crate::web::front::with_scheme;
 use crate::web::i18n::Words;
-use crate::web::links::{Place, read_tags, read_time};
-use crate::web::page::{self, Page};
-use crate::web::visitor::{Member, Visitor};
+use crate::web::links::WorkspaceView;
+use crate::web::page::{self, Layout};
+use crate::web::visitor::{LoggedIn, Visitor};
 
 /// The form of a link: a new one, or one that is changed.
 #[derive(Template)]
 #[template(path = "form.html")]
 pub(super) struct FormPage {
-    pub(super) page: Page,
-    pub(super) place: Place,
+    pub(super) page: Layout,
+    pub(super) place: WorkspaceView,
     pub(super) title: String,
     pub(super) action: String,
     pub(super) back: String,
     /// Of the link that is changed.
     pub(super) code: Option<String>,
-    pub(super) form: Fields,
-    pub(super) refusal: Refusal,
+    pub(super) form: FormFields,
+    pub(super) refusal: FormErrors,
 }
 
-/// The fields as they were filled in.
+/// The form as it was filled in.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Fields {
+pub(super) struct FormFields {
     pub(super) original_url: String,
     pub(super) custom_code: String,
     pub(super) strategy: String,
-    pub(super) title: String,
-    pub(super) tags: String,
-    pub(super) expires_at: String,
-    pub(super) hit_limit: String,
-    pub(super) redirect_status: String,
+    /// The texts of [`LinkFields::NAMES`], in that order.
+    texts: Vec<String>,
 }
 
-impl Fields {
-    pub(super) fn read(form: &Form) -> Self {
+impl FormFields {
+    pub(super) fn read(form: &FormData) -> Self {
         let text = |name| form.text(name).trim().to_owned();
         Self {
             original_url: text("original_url"),
             custom_code: text("custom_code"),
             strategy: text("strategy"),
-            title: text("title"),
-            tags: text("tags"),
-            expires_at: text("expires_at"),
-            hit_limit: text("hit_limit"),
-            redirect_status: text("redirect_status"),
+            texts: LinkFields::NAMES.iter().copied().map(text).collect(),
         }
     }
 
-    /// What they ask for, or which of them cannot be read.
-    pub(super) fn request(&self, words: &Words) -> Result<LinkRequest, Refusal> {
-        let trouble = &words.trouble;
-        let word = |text: &str| Some(text.to_owned()).filter(|text| !text.is_empty());
-        let expires_at = read_time(&self.expires_at)
-            .map_err(|()| Refusal::of("expires_at", trouble.time_invalid))?;
-        let hit_limit = word(&self.hit_limit).map(|text| text.parse()).transpose();
-        let hit_limit = hit_limit.map_err(|_| Refusal::of("hit_limit", trouble.number_invalid))?;
-        let custom_code = word(&self.custom_code);
+    /// The form of a link as it is.
+    pub(super) fn of(link: &Link) -> Self {
+        Self {
+            original_url: link.target.clone(),
+            texts: LinkFields::NAMES.iter().map(|name| link.fields.text(name)).collect(),
+            ..Self::default()
+        }
+    }
+
+    /// What was filled in for a field of a link.
+    pub(super) fn text(&self, name: &str) -> &str {
+        let at = LinkFields::NAMES.iter().position(|one| *one == name);
+        at.and_then(|at| self.texts.get(at)).map_or("", String::as_str)
+    }
+
+    /// What to set, where it differs from `before`; or which field cannot be read.
+    pub(super) fn changes(
+        &self,
+        before: &Self,
+        words: &Words,
+    ) -> Result<LinkFieldChanges, FormErrors> {
+        let mut changes = LinkFieldChanges::default();
+        for name in LinkFields::NAMES.iter().copied() {
+            let text = self.text(name);
+            if text != before.text(name) {
+                changes.set_text(name, text).map_err(|expected| {
+                    let detail = match expected {
+                        Unreadable::Number => words.trouble.number_invalid,
+                        Unreadable::Time => words.trouble.time_invalid,
+                    };
+                    FormErrors::of(name, detail)
+                })?;
+            }
+        }
+        Ok(changes)
+    }
+
+    /// The link that is asked for, or which field cannot be read.
+    fn request(&self, words: &Words) -> Result<LinkRequest, FormErrors> {
+        let custom_code = Some(self.custom_code.clone()).filter(|code| !code.is_empty());
         // A code of one's own is made by no strategy.
         let strategy = self.strategy.parse().ok().filter(|_| custom_code.is_none());
         Ok(LinkRequest {
             original_url: with_scheme(&self.original_url),
             custom_code,
             strategy,
-            expires_at,
-            title: word(&self.title),
-            tags: read_tags(&self.tags),
-            hit_limit,
-            redirect_status: self.redirect_status.parse().ok(),
+            fields: self.changes(&Self::default(), words)?,
         })
     }
 }
 
-fn form_page(app: &App, visitor: &Visitor, place: Place) -> FormPage {
+fn form_page(app: &App, visitor: &Visitor, place: WorkspaceView) -> FormPage {
     FormPage {
-        page: Page::new(app, visitor),
+        page: Layout::new(app, visitor),
         title: visitor.words().links.new.to_owned(),
         action: format!("{}/new", place.base),
         back: place.base.clone(),
         place,
         code: None,
-        form: Fields::default(),
-        refusal: Refusal::default(),
+        form: FormFields::default(),
+        refusal: FormErrors::default(),
     }
 }
 
 /// `GET /app/w/{workspace}/new`
 pub(in crate::web) async fn page(
     State(app): State<Arc<App>>,
-    Member(visitor): Member,
+    LoggedIn(visitor): LoggedIn,
     Path(workspace): Path<String>,
-) -> Result<Response, Failure> {
-    let place = Place::enter(&app, &visitor, &workspace, "new").await?;
+) -> Result<Response, PageError> {
+    let place = WorkspaceView::enter(&app, &visitor, &workspace, "new").await?;
     Ok(page::show(&form_page(&app, &visitor, place)))
 }
 
 /// `POST /app/w/{workspace}/new`
 pub(in crate::web) async fn create(
     State(app): State<Arc<App>>,
-    Member(visitor): Member,
+    LoggedIn(visitor): LoggedIn,
     Path(workspace): Path<String>,
-    form: Form,
-) -> Result<Response, Failure> {
-    let place = Place::enter(&app, &visitor, &workspace, "new").await?;
+    form: FormData,
+) -> Result<Response, PageError> {
+    let place = WorkspaceView::enter(&app, &visitor, &workspace, "new").await?;
     let words = visitor.words();
-    let fields = Fields::read(&form);
+    let fields = FormFields::read(&form);
     let refusal = match fields.request(words) {
         Err(refusal) => refusal,
         Ok(request) => match app.create_link(&visitor.caller, &place.workspace, &request).await {
@@ -123,7 +145,7 @@ pub(in crate::web) async fn create(
                 let page = place.link(created.link.link.code.as_str());
                 return Ok(Redirect::to(&format!("{page}?note={word}")).into_response());
             }
-            Err(error) => Refusal::read(error, words)?,
+            Err(error) => FormErrors::read(error, words)?,
         },
     };
     let status = refusal.status;

@@ -1,17 +1,13 @@
 //! `…/l/{code}/disable` and `…/enable`: for those who administer the server.
 
-use std::sync::Arc;
-
-use axum::extract::{Path, State};
 use axum::response::{IntoResponse, Redirect, Response};
 
-use crate::app::App;
 use crate::link::Reason;
-use crate::web::failure::Failure;
-use crate::web::form::Form;
+use crate::web::errors::PageError;
+use crate::web::form::FormData;
 use crate::web::i18n::Words;
-use crate::web::links::Place;
-use crate::web::visitor::Member;
+use crate::web::links::WorkspaceView;
+use crate::web::visitor::PageCall;
 
 /// A reason, in the visitor's words.
 pub(in crate::web) const fn reason(words: &'static Words, reason: Reason) -> &'static str {
@@ -29,12 +25,10 @@ pub(in crate::web) const fn reason(words: &'static Words, reason: Reason) -> &'s
 
 /// `POST /app/w/{workspace}/l/{code}/disable`
 pub(in crate::web) async fn disable(
-    State(app): State<Arc<App>>,
-    Member(visitor): Member,
-    Path((workspace, code)): Path<(String, String)>,
-    form: Form,
-) -> Result<Response, Failure> {
-    let place = Place::enter(&app, &visitor, &workspace, "").await?;
+    PageCall { app, visitor, path: (workspace, code), .. }: PageCall<(String, String)>,
+    form: FormData,
+) -> Result<Response, PageError> {
+    let place = WorkspaceView::enter(&app, &visitor, &workspace, "").await?;
     let (reason, note) = (form.text("reason"), form.word("note"));
     app.disable_link(&visitor.caller, &place.workspace, &code, reason, note).await?;
     Ok(Redirect::to(&place.link(&code)).into_response())
@@ -42,11 +36,9 @@ pub(in crate::web) async fn disable(
 
 /// `POST /app/w/{workspace}/l/{code}/enable`
 pub(in crate::web) async fn enable(
-    State(app): State<Arc<App>>,
-    Member(visitor): Member,
-    Path((workspace, code)): Path<(String, String)>,
-) -> Result<Response, Failure> {
-    let place = Place::enter(&app, &visitor, &workspace, "").await?;
+    PageCall { app, visitor, path: (workspace, code), .. }: PageCall<(String, String)>,
+) -> Result<Response, PageError> {
+    let place = WorkspaceView::enter(&app, &visitor, &workspace, "").await?;
     app.enable_link(&visitor.caller, &place.workspace, &code).await?;
     Ok(Redirect::to(&place.link(&code)).into_response())
 }

@@ -17,11 +17,11 @@ use crate::account::Caller;
 use crate::app::{App, AppError, Find, LinkFilter, ShownLink};
 use crate::clock::Timestamp;
 use crate::code::WorkspaceId;
-use crate::web::failure::Failure;
-use crate::web::links::Place;
+use crate::web::errors::PageError;
+use crate::web::links::WorkspaceView;
 use crate::web::links::csv_cell::cell;
-use crate::web::links::list::Asked;
-use crate::web::visitor::Member;
+use crate::web::links::list::LinkQuery;
+use crate::web::visitor::LoggedIn;
 
 /// Links read at once.
 const PART: i64 = 1000;
@@ -32,21 +32,21 @@ const HEAD: &str = "short_url,short_code,original_url,title,tags,status,strategy
 /// `GET /app/w/{workspace}/export.csv`
 pub(in crate::web) async fn csv(
     state: State<Arc<App>>,
-    member: Member,
+    visitor: LoggedIn,
     path: Path<String>,
     uri: Uri,
-) -> Result<Response, Failure> {
-    export(state, member, path, uri, Shape::Csv).await
+) -> Result<Response, PageError> {
+    export(state, visitor, path, uri, Shape::Csv).await
 }
 
 /// `GET /app/w/{workspace}/export.json`
 pub(in crate::web) async fn json(
     state: State<Arc<App>>,
-    member: Member,
+    visitor: LoggedIn,
     path: Path<String>,
     uri: Uri,
-) -> Result<Response, Failure> {
-    export(state, member, path, uri, Shape::Json).await
+) -> Result<Response, PageError> {
+    export(state, visitor, path, uri, Shape::Json).await
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -62,11 +62,11 @@ struct Export {
     workspace: WorkspaceId,
     filter: LinkFilter,
     shape: Shape,
-    stage: Stage,
+    stage: ExportStage,
 }
 
 #[derive(PartialEq, Eq)]
-enum Stage {
+enum ExportStage {
     Start,
     Middle,
     Done,
@@ -74,13 +74,13 @@ enum Stage {
 
 async fn export(
     State(app): State<Arc<App>>,
-    Member(visitor): Member,
+    LoggedIn(visitor): LoggedIn,
     Path(workspace): Path<String>,
     uri: Uri,
     shape: Shape,
-) -> Result<Response, Failure> {
-    let place = Place::enter(&app, &visitor, &workspace, "list").await?;
-    let filter = Asked::read(&uri, &place.base).filter(&place);
+) -> Result<Response, PageError> {
+    let place = WorkspaceView::enter(&app, &visitor, &workspace, "list").await?;
+    let filter = LinkQuery::read(&uri, &place.base).filter(&place);
     // Whole: a search goes everywhere here, since nobody waits for the first line.
     let filter = LinkFilter { limit: Some(PART), find: Find::Anywhere, cursor: None, ..filter };
     let (kind, end) = match shape {
@@ -90,7 +90,7 @@ async fn export(
     let name = format!("attachment; filename=\"{}.{end}\"", place.workspace);
     let caller = visitor.caller;
     let workspace = place.workspace;
-    let mut export = Export { app, caller, workspace, filter, shape, stage: Stage::Start };
+    let mut export = Export { app, caller, workspace, filter, shape, stage: ExportStage::Start };
     // The first part before the answer begins: what is wrong with the filter is an error page.
     let first = export.next().await?;
     let rest = stream::unfold(export, async |mut export| match export.next().await {
@@ -99,7 +99,7 @@ async fn export(
         // The answer has begun: it can only break off, and not look complete.
         Err(error) => {
             tracing::warn!(%error, "an export broke off");
-            export.stage = Stage::Done;
+            export.stage = ExportStage::Done;
             Some((Err(std::io::Error::other("the export broke off")), export))
         }
     });
@@ -118,13 +118,13 @@ async fn export(
 impl Export {
     /// The next part, if there is one.
     async fn next(&mut self) -> Result<Option<Bytes>, AppError> {
-        if self.stage == Stage::Done {
+        if self.stage == ExportStage::Done {
             return Ok(None);
         }
         let page = self.app.list_links(&self.caller, &self.workspace, &self.filter).await?.page;
-        let is_first = self.stage == Stage::Start;
+        let is_first = self.stage == ExportStage::Start;
         let is_last = page.next.is_none();
-        self.stage = if is_last { Stage::Done } else { Stage::Middle };
+        self.stage = if is_last { ExportStage::Done } else { ExportStage::Middle };
         self.filter.cursor = page.next;
         let text = match self.shape {
             Shape::Csv => csv_part(&page.items, is_first),
@@ -142,16 +142,16 @@ fn csv_part(links: &[ShownLink], is_first: bool) -> String {
             shown.short_url.clone(),
             link.code.to_string(),
             link.target.clone(),
-            link.title.clone().unwrap_or_default(),
-            link.tags.join(", "),
+            link.fields.title.clone().unwrap_or_default(),
+            link.fields.tags.join(", "),
             shown.status.as_str().to_owned(),
             link.strategy.to_string(),
             link.created_at.to_rfc3339(),
-            link.expires_at.map(Timestamp::to_rfc3339).unwrap_or_default(),
+            link.fields.expires_at.map(Timestamp::to_rfc3339).unwrap_or_default(),
             link.redirect_count.to_string(),
             shown.hits_this_month.to_string(),
             shown.hit_limit.to_string(),
-            link.redirect_status.to_string(),
+            link.fields.redirect_status.to_string(),
         ];
         text.push_str(&cells.map(|text| cell(&text)).join(","));
         text.push_str("\r\n");
@@ -190,15 +190,15 @@ fn json_part(links: &[ShownLink], is_first: bool, is_last: bool) -> String {
             original_url: &link.target,
             strategy: link.strategy.as_str(),
             status: shown.status.as_str(),
-            title: link.title.as_deref(),
-            tags: &link.tags,
+            title: link.fields.title.as_deref(),
+            tags: &link.fields.tags,
             created_at: link.created_at.to_rfc3339(),
             updated_at: link.updated_at.to_rfc3339(),
-            expires_at: link.expires_at.map(Timestamp::to_rfc3339),
+            expires_at: link.fields.expires_at.map(Timestamp::to_rfc3339),
             redirect_count: link.redirect_count,
             hits_this_month: shown.hits_this_month,
             hit_limit: shown.hit_limit,
-            redirect_status: link.redirect_status,
+            redirect_status: link.fields.redirect_status,
         };
         let json = serde_json::to_string(&exported).unwrap_or_default();
         text.push_str(if is_first && at == 0 { "[\n" } else { ",\n" });

@@ -1,20 +1,17 @@
 //! `/app/w/{workspace}`: a list of links with search, filters, order and pages.
 
-use std::sync::Arc;
-
 use askama::Template;
-use axum::extract::{Path, State};
 use axum::response::Response;
 use http::Uri;
 use url::form_urlencoded::Serializer;
 
-use crate::app::{App, Find, LinkFilter, ShownLink};
-use crate::web::failure::Failure;
-use crate::web::form::Form;
+use crate::app::{Find, LinkFilter, ShownLink};
+use crate::web::errors::PageError;
+use crate::web::form::FormData;
 use crate::web::i18n::{Words, fill};
-use crate::web::links::Place;
-use crate::web::page::{self, Note, Page};
-use crate::web::visitor::{Member, Visitor};
+use crate::web::links::WorkspaceView;
+use crate::web::page::{self, Layout, Note};
+use crate::web::visitor::{PageCall, Visitor};
 
 /// Links in a page.
 const PAGE: i64 = 50;
@@ -22,10 +19,10 @@ const PAGE: i64 = 50;
 #[derive(Template)]
 #[template(path = "links.html")]
 struct ListPage {
-    page: Page,
-    place: Place,
-    filter: Asked,
-    rows: Vec<Row>,
+    page: Layout,
+    place: WorkspaceView,
+    filter: LinkQuery,
+    rows: Vec<LinkRow>,
     by_beginning: bool,
     next: Option<String>,
     export_csv: String,
@@ -36,7 +33,7 @@ struct ListPage {
 
 /// What was asked for, as the fields of the form show it.
 #[derive(Debug, Default)]
-pub(super) struct Asked {
+pub(super) struct LinkQuery {
     q: String,
     status: String,
     strategy: String,
@@ -51,7 +48,7 @@ pub(super) struct Asked {
     is_later: bool,
 }
 
-struct Row {
+struct LinkRow {
     code: String,
     page: String,
     short: String,
@@ -66,9 +63,9 @@ struct Row {
     select: String,
 }
 
-impl Asked {
+impl LinkQuery {
     pub(super) fn read(uri: &Uri, base: &str) -> Self {
-        let query = Form::parse(uri.query().unwrap_or_default().as_bytes());
+        let query = FormData::of_query(uri);
         let text = |name| query.text(name).to_owned();
         let mut asked = Self {
             q: text("q"),
@@ -111,7 +108,7 @@ impl Asked {
     }
 
     /// What the program is asked for.
-    pub(super) fn filter(&self, place: &Place) -> LinkFilter {
+    pub(super) fn filter(&self, place: &WorkspaceView) -> LinkFilter {
         let word = |text: &str| Some(text.trim().to_owned()).filter(|text| !text.is_empty());
         LinkFilter {
             cursor: word(&self.cursor),
@@ -129,14 +126,12 @@ impl Asked {
 
 /// `GET /app/w/{workspace}`
 pub(in crate::web) async fn list(
-    State(app): State<Arc<App>>,
-    Member(visitor): Member,
-    Path(workspace): Path<String>,
+    PageCall { app, visitor, path: workspace, .. }: PageCall<String>,
     uri: Uri,
-) -> Result<Response, Failure> {
-    let mut place = Place::enter(&app, &visitor, &workspace, "list").await?;
+) -> Result<Response, PageError> {
+    let mut place = WorkspaceView::enter(&app, &visitor, &workspace, "list").await?;
     let words = visitor.words();
-    let filter = Asked::read(&uri, &place.base);
+    let filter = LinkQuery::read(&uri, &place.base);
     let found = app.list_links(&visitor.caller, &place.workspace, &filter.filter(&place)).await?;
     let rows = found.page.items.iter().map(|link| row(link, &place, words)).collect();
     let is_admin = visitor.browser.as_ref().is_some_and(|browser| browser.person.is_admin);
@@ -146,7 +141,7 @@ pub(in crate::web) async fn list(
     if place.is_all {
         words.links.all_of_main.clone_into(&mut place.title);
     }
-    let page = Page::new(&app, &visitor).noting(note(&visitor, &uri, &place));
+    let page = Layout::new(&app, &visitor).noting(note(&visitor, &uri, &place));
     Ok(page::show(&ListPage {
         page,
         rows,
@@ -161,8 +156,8 @@ pub(in crate::web) async fn list(
 }
 
 /// What just happened, from the names in the address: never text of its own.
-fn note(visitor: &Visitor, uri: &Uri, place: &Place) -> Option<Note> {
-    let query = Form::parse(uri.query().unwrap_or_default().as_bytes());
+fn note(visitor: &Visitor, uri: &Uri, place: &WorkspaceView) -> Option<Note> {
+    let query = FormData::of_query(uri);
     let words = visitor.words();
     let code = |name| query.word(name).and_then(crate::code::Code::parse);
     if let Some(code) = code("deleted") {
@@ -178,18 +173,18 @@ fn note(visitor: &Visitor, uri: &Uri, place: &Place) -> Option<Note> {
     Some(Note::plain(text))
 }
 
-fn row(shown: &ShownLink, place: &Place, words: &Words) -> Row {
+fn row(shown: &ShownLink, place: &WorkspaceView, words: &Words) -> LinkRow {
     let link = &shown.link;
     let short =
         shown.short_url.split_once("://").map_or(shown.short_url.as_str(), |(_, rest)| rest);
-    Row {
+    LinkRow {
         code: link.code.to_string(),
         page: place.link(link.code.as_str()),
         short: short.to_owned(),
         short_url: shown.short_url.clone(),
         target: shown.visible_target(),
-        title: link.title.clone(),
-        tags: link.tags.iter().map(|tag| (tag.clone(), place.tagged(tag))).collect(),
+        title: link.fields.title.clone(),
+        tags: link.fields.tags.iter().map(|tag| (tag.clone(), place.tagged(tag))).collect(),
         clicks: page::number(link.redirect_count),
         created: page::time(link.created_at),
         created_at: link.created_at.to_rfc3339(),

@@ -13,7 +13,6 @@ pub(super) mod qr;
 pub(super) mod show;
 
 use crate::app::{App, AppError, MAIN, Rights};
-use crate::clock::Timestamp;
 use crate::code::WorkspaceId;
 use crate::link::Strategy;
 use crate::web::i18n::{Words, fill};
@@ -21,7 +20,7 @@ use crate::web::visitor::Visitor;
 
 /// A workspace, as its pages show it.
 #[derive(Debug)]
-pub(super) struct Place {
+pub(super) struct WorkspaceView {
     pub(super) workspace: WorkspaceId,
     /// What the list is called.
     pub(super) title: String,
@@ -36,7 +35,7 @@ pub(super) struct Place {
     pub(super) may: Rights,
 }
 
-impl Place {
+impl WorkspaceView {
     pub(super) async fn enter(
         app: &App,
         visitor: &Visitor,
@@ -75,26 +74,6 @@ impl Place {
     }
 }
 
-/// Tags as people write them, with commas between.
-fn read_tags(text: &str) -> Vec<String> {
-    text.split(',').map(str::trim).filter(|tag| !tag.is_empty()).map(str::to_owned).collect()
-}
-
-/// What a `datetime-local` field sends, taken as UTC; `Err` when it is something else.
-pub(super) fn read_time(text: &str) -> Result<Option<Timestamp>, ()> {
-    let text = text.trim();
-    if text.is_empty() {
-        return Ok(None);
-    }
-    let seconds = if text.len() == "2026-01-01T00:00".len() { ":00Z" } else { "Z" };
-    Timestamp::parse_rfc3339(&format!("{text}{seconds}")).map(Some).ok_or(())
-}
-
-/// The same, the other way round.
-fn write_time(at: Timestamp) -> String {
-    at.to_rfc3339().get(..16).unwrap_or_default().to_owned()
-}
-
 /// What a strategy is called.
 pub(super) const fn strategy_word(words: &Words, strategy: Strategy) -> &'static str {
     match strategy {
@@ -102,28 +81,5 @@ pub(super) const fn strategy_word(words: &Words, strategy: Strategy) -> &'static
         Strategy::Counter => words.links.counter,
         Strategy::Random => words.links.random,
         Strategy::Custom => words.links.custom,
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn times_of_forms_are_utc() {
-        let noon = Timestamp::from_ms(1_773_576_000_000);
-        assert_eq!(read_time(" 2026-03-15T12:00 "), Ok(Some(noon)));
-        assert_eq!(read_time("2026-03-15T12:00:00"), Ok(Some(noon)));
-        assert_eq!(read_time(&write_time(noon)), Ok(Some(noon)));
-        assert_eq!(read_time(""), Ok(None));
-        for bad in ["tomorrow", "2026-03-15", "2026-13-15T12:00", "2026-03-15T12:00+01:00"] {
-            assert_eq!(read_time(bad), Err(()), "{bad}");
-        }
-    }
-
-    #[test]
-    fn tags_stand_between_commas() {
-        assert_eq!(read_tags(" a, b c ,,d"), ["a", "b c", "d"]);
-        assert!(read_tags(" , ").is_empty());
     }
 }

@@ -1,33 +1,28 @@
 //! `/app/w/{workspace}/l/{code}`: everything about one link.
 
-use std::sync::Arc;
-
 use askama::Template;
-use axum::extract::{Path, State};
 use axum::response::Response;
-use http::Uri;
 
-use crate::app::{Action, App, AuditEntry, LinkTraffic, ShownLink, Span};
+use crate::app::{Action, AuditEntry, LinkTraffic, ShownLink, Span};
 use crate::clock::Timestamp;
 use crate::code::{Canonical, canonicalise};
 use crate::link::qr::Look;
 use crate::link::{Link, Month, Reason, Strategy};
 use crate::web::admin::audit::who;
-use crate::web::failure::Failure;
-use crate::web::form::Form;
+use crate::web::errors::PageError;
 use crate::web::i18n::{Words, fill};
-use crate::web::links::Place;
+use crate::web::links::WorkspaceView;
 use crate::web::links::chart::Chart;
 use crate::web::links::disable;
 use crate::web::links::qr::read_look;
-use crate::web::page::{self, Note, Page};
-use crate::web::visitor::Member;
+use crate::web::page::{self, Layout, Note};
+use crate::web::visitor::PageCall;
 
 #[derive(Template)]
 #[template(path = "link.html")]
 struct LinkPage {
-    page: Page,
-    place: Place,
+    page: Layout,
+    place: WorkspaceView,
     /// Where this page is.
     base: String,
     heading: String,
@@ -86,14 +81,10 @@ struct HistoryLine {
 
 /// `GET /app/w/{workspace}/l/{code}`
 pub(in crate::web) async fn show(
-    State(app): State<Arc<App>>,
-    Member(visitor): Member,
-    Path((workspace, code)): Path<(String, String)>,
-    uri: Uri,
-) -> Result<Response, Failure> {
-    let place = Place::enter(&app, &visitor, &workspace, "").await?;
+    PageCall { app, visitor, query, path: (workspace, code) }: PageCall<(String, String)>,
+) -> Result<Response, PageError> {
+    let place = WorkspaceView::enter(&app, &visitor, &workspace, "").await?;
     let words = visitor.words();
-    let query = Form::parse(uri.query().unwrap_or_default().as_bytes());
     let span = Span::parse(query.text("by")).unwrap_or(Span::Day);
     let traffic = app.link_traffic(&visitor.caller, &place.workspace, &code, span).await?;
     let LinkTraffic { shown, periods, .. } = traffic;
@@ -102,7 +93,7 @@ pub(in crate::web) async fn show(
     let history = entries.into_iter().map(|entry| line(entry, words)).collect();
     let look = look(&read_look(&query).unwrap_or_default());
     let note = note(words, query.text("note"), &shown);
-    let page = Page::new(&app, &visitor).noting(note);
+    let page = Layout::new(&app, &visitor).noting(note);
     Ok(page::show(&link_page(page, place, shown, app.now(), Drawn { chart, look, history })))
 }
 
@@ -113,7 +104,13 @@ struct Drawn {
     history: Vec<HistoryLine>,
 }
 
-fn link_page(page: Page, place: Place, shown: ShownLink, now: Timestamp, drawn: Drawn) -> LinkPage {
+fn link_page(
+    page: Layout,
+    place: WorkspaceView,
+    shown: ShownLink,
+    now: Timestamp,
+    drawn: Drawn,
+) -> LinkPage {
     let words = page.words;
     let (target, is_lookalike) = (shown.visible_target(), shown.is_lookalike);
     let ShownLink {
@@ -129,17 +126,17 @@ fn link_page(page: Page, place: Place, shown: ShownLink, now: Timestamp, drawn: 
     let canonical = canonicalise(&link.target);
     LinkPage {
         base: place.link(link.code.as_str()),
-        heading: link.title.clone().unwrap_or_else(|| link.code.to_string()),
+        heading: link.fields.title.clone().unwrap_or_else(|| link.code.to_string()),
         code: link.code.to_string(),
         short_url,
         canonical: canonical.map_or_else(|_| link.target.clone(), Canonical::into_string),
         strategy: made_by(words, link.strategy),
         status: status.as_str(),
-        tags: link.tags.iter().map(|tag| (tag.clone(), place.tagged(tag))).collect(),
+        tags: link.fields.tags.iter().map(|tag| (tag.clone(), place.tagged(tag))).collect(),
         created: page::time(link.created_at),
         changed: page::time(link.updated_at),
-        expires: link.expires_at.map(page::time),
-        redirect_status: link.redirect_status,
+        expires: link.fields.expires_at.map(page::time),
+        redirect_status: link.fields.redirect_status,
         health: health(words, &link),
         clicks: page::number(link.redirect_count),
         last_click: link.last_redirect_at.map(page::time),

@@ -1,28 +1,24 @@
 //! `/app/workspaces`: the workspaces that one is in, and the form for another.
 
-use std::sync::Arc;
-
 use askama::Template;
-use axum::extract::State;
 use axum::response::{IntoResponse, Redirect, Response};
-use http::Uri;
 
 use crate::app::{App, AppError, ShownWorkspace, WorkspacePatch};
-use crate::web::failure::{Failure, Refusal};
-use crate::web::form::Form;
+use crate::web::errors::{FormErrors, PageError};
+use crate::web::form::FormData;
 use crate::web::links::strategy_word;
-use crate::web::page::{self, Note, Page};
-use crate::web::visitor::{Member, Visitor};
+use crate::web::page::{self, Layout, Note};
+use crate::web::visitor::{PageCall, Visitor};
 
 #[derive(Template)]
 #[template(path = "workspaces.html")]
 struct WorkspacesPage {
-    page: Page,
+    page: Layout,
     workspaces: Vec<WorkspaceRow>,
     next: Option<String>,
     /// What stands in the field.
     id: String,
-    refusal: Refusal,
+    refusal: FormErrors,
 }
 
 struct WorkspaceRow {
@@ -44,21 +40,18 @@ async fn workspaces_page(
         hosts: if shown.hosts.is_empty() { "–".to_owned() } else { shown.hosts.join(", ") },
     };
     Ok(WorkspacesPage {
-        page: Page::new(app, visitor),
+        page: Layout::new(app, visitor),
         workspaces: found.items.into_iter().map(row).collect(),
         next: found.next,
         id: String::new(),
-        refusal: Refusal::default(),
+        refusal: FormErrors::default(),
     })
 }
 
 /// `GET /app/workspaces`
 pub(in crate::web) async fn list(
-    State(app): State<Arc<App>>,
-    Member(visitor): Member,
-    uri: Uri,
-) -> Result<Response, Failure> {
-    let query = Form::parse(uri.query().unwrap_or_default().as_bytes());
+    PageCall { app, visitor, query, .. }: PageCall,
+) -> Result<Response, PageError> {
     let mut shown = workspaces_page(&app, &visitor, query.word("after")).await?;
     let removed = query.word("note").filter(|note| *note == "removed");
     let note = removed.map(|_| Note::plain(visitor.words().workspace.removed));
@@ -68,10 +61,9 @@ pub(in crate::web) async fn list(
 
 /// `POST /app/workspaces`
 pub(in crate::web) async fn create(
-    State(app): State<Arc<App>>,
-    Member(visitor): Member,
-    form: Form,
-) -> Result<Response, Failure> {
+    PageCall { app, visitor, .. }: PageCall,
+    form: FormData,
+) -> Result<Response, PageError> {
     let given = form.text("id").trim();
     let made = match App::workspace_id(given) {
         Ok(id) => app.create_workspace(&visitor.caller, id, &WorkspacePatch::default()).await,
@@ -83,7 +75,7 @@ pub(in crate::web) async fn create(
             Ok(Redirect::to(&format!("/app/w/{id}/settings?note=made")).into_response())
         }
         Err(error) => {
-            let refusal = Refusal::read(error, visitor.words())?;
+            let refusal = FormErrors::read(error, visitor.words())?;
             let status = refusal.status;
             let shown = workspaces_page(&app, &visitor, None).await?;
             let id = given.to_owned();

@@ -3,18 +3,18 @@
 use std::sync::Arc;
 
 use askama::Template;
-use axum::extract::{Path, State};
+use axum::extract::{FromRequest, FromRequestParts, Request};
 use axum::response::{IntoResponse, Redirect, Response};
-use http::{StatusCode, Uri};
 
 use crate::account::Role;
-use crate::app::{App, AppError, Change, Member as MemberOf, WorkspacePatch};
-use crate::web::failure::{Failure, Refusal};
-use crate::web::form::Form;
+use crate::app::{App, AppError, Change, Member, WorkspacePatch};
+use crate::code::WorkspaceId;
+use crate::web::errors::{FormErrors, PageError};
+use crate::web::form::FormData;
 use crate::web::keys::Keys;
-use crate::web::links::Place;
-use crate::web::page::{self, Note, Page};
-use crate::web::visitor::{Member, Visitor};
+use crate::web::links::WorkspaceView;
+use crate::web::page::{self, Layout, Note};
+use crate::web::visitor::{PageCall, Visitor};
 
 /// Members that are shown.
 const MEMBERS: i64 = 1000;
@@ -22,15 +22,15 @@ const MEMBERS: i64 = 1000;
 #[derive(Template)]
 #[template(path = "workspace.html")]
 struct SettingsPage {
-    page: Page,
-    place: Place,
+    page: Layout,
+    place: WorkspaceView,
     may_manage: bool,
     strategy: &'static str,
     hit_limit: String,
     members: Vec<MemberRow>,
     hosts: Vec<String>,
     keys: Keys,
-    refusal: Refusal,
+    refusal: FormErrors,
     /// What stands in the fields of refused forms.
     member_email: String,
     host: String,
@@ -48,12 +48,12 @@ async fn settings_page(
     visitor: &Visitor,
     workspace: &str,
 ) -> Result<SettingsPage, AppError> {
-    let place = Place::enter(app, visitor, workspace, "settings").await?;
+    let place = WorkspaceView::enter(app, visitor, workspace, "settings").await?;
     let (caller, id) = (&visitor.caller, &place.workspace);
     let shown = app.show_workspace(caller, id).await?;
     let members = app.list_members(caller, id, None, Some(MEMBERS)).await?.items;
     let me = caller.owner();
-    let row = |member: MemberOf| MemberRow {
+    let row = |member: Member| MemberRow {
         is_me: Some(member.user) == me,
         email: member.email.to_string(),
         name: member.name,
@@ -64,14 +64,14 @@ async fn settings_page(
         None => Keys::default(),
     };
     Ok(SettingsPage {
-        page: Page::new(app, visitor),
+        page: Layout::new(app, visitor),
         may_manage: place.may.manage,
         strategy: shown.workspace.strategy.as_str(),
         hit_limit: shown.workspace.hit_limit.map(|limit| limit.to_string()).unwrap_or_default(),
         members: members.into_iter().map(row).collect(),
         hosts: shown.hosts,
         keys,
-        refusal: Refusal::default(),
+        refusal: FormErrors::default(),
         member_email: String::new(),
         host: String::new(),
         place,
@@ -80,12 +80,8 @@ async fn settings_page(
 
 /// `GET /app/w/{workspace}/settings`
 pub(in crate::web) async fn settings(
-    State(app): State<Arc<App>>,
-    Member(visitor): Member,
-    Path(workspace): Path<String>,
-    uri: Uri,
-) -> Result<Response, Failure> {
-    let query = Form::parse(uri.query().unwrap_or_default().as_bytes());
+    PageCall { app, visitor, query, path: workspace }: PageCall<String>,
+) -> Result<Response, PageError> {
     let words = visitor.words();
     let note = match query.text("note") {
         "made" => Some(words.workspace.made),
@@ -99,135 +95,120 @@ pub(in crate::web) async fn settings(
     Ok(page::show(&shown))
 }
 
-/// Back to the settings with a note, or the settings with what was refused.
-async fn finish(
-    app: &App,
-    visitor: &Visitor,
-    workspace: &str,
-    form: &Form,
-    done: Result<&str, AppError>,
-) -> Result<Response, Failure> {
-    match done {
-        Ok(note) => {
-            let back = format!("/app/w/{workspace}/settings?note={note}");
-            Ok(Redirect::to(&back).into_response())
-        }
-        Err(error) => {
-            let refusal = Refusal::read(error, visitor.words())?;
-            let status = refusal.status;
-            let shown = settings_page(app, visitor, workspace).await?;
-            let (member_email, host) =
-                (form.text("email").to_owned(), form.text("host").to_owned());
-            Ok(page::show_with(status, &SettingsPage { refusal, member_email, host, ..shown }))
+/// A form of the settings that was sent.
+pub(in crate::web) struct SettingsForm {
+    app: Arc<App>,
+    visitor: Visitor,
+    workspace: WorkspaceId,
+    form: FormData,
+}
+
+impl FromRequest<Arc<App>> for SettingsForm {
+    type Rejection = Response;
+
+    async fn from_request(request: Request, app: &Arc<App>) -> Result<Self, Response> {
+        let (mut parts, body) = request.into_parts();
+        let call = PageCall::<String>::from_request_parts(&mut parts, app).await?;
+        let form = FormData::from_request(Request::from_parts(parts, body), app).await;
+        let form = form.map_err(IntoResponse::into_response)?;
+        let workspace = App::workspace_id(&call.path).map_err(PageError::from);
+        let workspace = workspace.map_err(IntoResponse::into_response)?;
+        Ok(Self { app: call.app, visitor: call.visitor, workspace, form })
+    }
+}
+
+impl SettingsForm {
+    async fn page(&self) -> Result<SettingsPage, AppError> {
+        settings_page(&self.app, &self.visitor, self.workspace.as_str()).await
+    }
+
+    /// Back to the settings with a note, or the settings with what was refused.
+    async fn finish(&self, done: Result<&str, AppError>) -> Result<Response, PageError> {
+        match done {
+            Ok(note) => {
+                let back = format!("/app/w/{}/settings?note={note}", self.workspace);
+                Ok(Redirect::to(&back).into_response())
+            }
+            Err(error) => {
+                let refusal = FormErrors::read(error, self.visitor.words())?;
+                let shown = SettingsPage {
+                    member_email: self.form.text("email").to_owned(),
+                    host: self.form.text("host").to_owned(),
+                    ..self.page().await?
+                };
+                Ok(page::show_with(refusal.status, &SettingsPage { refusal, ..shown }))
+            }
         }
     }
 }
 
 /// `POST /app/w/{workspace}/settings`
-pub(in crate::web) async fn change(
-    State(app): State<Arc<App>>,
-    Member(visitor): Member,
-    Path(workspace): Path<String>,
-    form: Form,
-) -> Result<Response, Failure> {
-    let id = App::workspace_id(&workspace)?;
-    let limit = form.word("hit_limit").map(str::parse).transpose();
-    let Ok(limit) = limit else {
-        let text = visitor.words().trouble.number_invalid;
-        let refusal = Refusal::of("hit_limit", text);
-        let shown = settings_page(&app, &visitor, &workspace).await?;
+pub(in crate::web) async fn change(sent: SettingsForm) -> Result<Response, PageError> {
+    let SettingsForm { app, visitor, workspace, form } = &sent;
+    let Ok(limit) = form.word("hit_limit").map(str::parse).transpose() else {
+        let refusal = FormErrors::of("hit_limit", visitor.words().trouble.number_invalid);
+        let shown = sent.page().await?;
         return Ok(page::show_with(refusal.status, &SettingsPage { refusal, ..shown }));
     };
     let strategy = form.text("strategy").parse().ok();
     let patch = WorkspacePatch { strategy, hit_limit: Change::To(limit) };
-    let done = app.edit_workspace(&visitor.caller, &id, &patch).await;
-    finish(&app, &visitor, &workspace, &form, done.map(|_| "saved")).await
+    let done = app.edit_workspace(&visitor.caller, workspace, &patch).await;
+    sent.finish(done.map(|_| "saved")).await
 }
 
 /// `POST /app/w/{workspace}/members`
-pub(in crate::web) async fn add_member(
-    State(app): State<Arc<App>>,
-    Member(visitor): Member,
-    Path(workspace): Path<String>,
-    form: Form,
-) -> Result<Response, Failure> {
-    let id = App::workspace_id(&workspace)?;
+pub(in crate::web) async fn add_member(sent: SettingsForm) -> Result<Response, PageError> {
+    let SettingsForm { app, visitor, workspace, form } = &sent;
     let role = form.text("role").parse().unwrap_or(Role::Member);
-    let done = app.add_member(&visitor.caller, &id, form.text("email").trim(), role).await;
-    finish(&app, &visitor, &workspace, &form, done.map(|_| "saved")).await
+    let email = form.text("email").trim();
+    let done = app.add_member(&visitor.caller, workspace, email, role).await;
+    sent.finish(done.map(|_| "saved")).await
 }
 
 /// `POST /app/w/{workspace}/members/change`: another role, or out.
-pub(in crate::web) async fn change_member(
-    State(app): State<Arc<App>>,
-    Member(visitor): Member,
-    Path(workspace): Path<String>,
-    form: Form,
-) -> Result<Response, Failure> {
-    let id = App::workspace_id(&workspace)?;
+pub(in crate::web) async fn change_member(sent: SettingsForm) -> Result<Response, PageError> {
+    let SettingsForm { app, visitor, workspace, form } = &sent;
     let email = form.text("email");
     if form.text("action") == "remove" {
         let leaves = visitor.caller.identity().is_some_and(|me| me.email.as_str() == email);
-        let done = app.remove_member(&visitor.caller, &id, email).await;
+        let done = app.remove_member(&visitor.caller, workspace, email).await;
         if leaves && done.is_ok() {
             return Ok(Redirect::to("/app/workspaces").into_response());
         }
-        return finish(&app, &visitor, &workspace, &form, done.map(|()| "removed")).await;
+        return sent.finish(done.map(|()| "removed")).await;
     }
     let role = form.text("role").parse().unwrap_or(Role::Viewer);
-    let done = app.change_role(&visitor.caller, &id, email, role).await;
-    finish(&app, &visitor, &workspace, &form, done.map(|_| "saved")).await
+    let done = app.change_role(&visitor.caller, workspace, email, role).await;
+    sent.finish(done.map(|_| "saved")).await
 }
 
 /// `POST /app/w/{workspace}/hosts`
-pub(in crate::web) async fn add_host(
-    State(app): State<Arc<App>>,
-    Member(visitor): Member,
-    Path(workspace): Path<String>,
-    form: Form,
-) -> Result<Response, Failure> {
-    let id = App::workspace_id(&workspace)?;
-    let done = app.add_host(&visitor.caller, &id, form.text("host").trim()).await;
-    finish(&app, &visitor, &workspace, &form, done.map(|_| "saved")).await
+pub(in crate::web) async fn add_host(sent: SettingsForm) -> Result<Response, PageError> {
+    let host = sent.form.text("host").trim();
+    let done = sent.app.add_host(&sent.visitor.caller, &sent.workspace, host).await;
+    sent.finish(done.map(|_| "saved")).await
 }
 
 /// `POST /app/w/{workspace}/hosts/remove`
-pub(in crate::web) async fn remove_host(
-    State(app): State<Arc<App>>,
-    Member(visitor): Member,
-    Path(workspace): Path<String>,
-    form: Form,
-) -> Result<Response, Failure> {
-    let id = App::workspace_id(&workspace)?;
-    let done = app.remove_host(&visitor.caller, &id, form.text("host")).await;
-    finish(&app, &visitor, &workspace, &form, done.map(|()| "removed")).await
+pub(in crate::web) async fn remove_host(sent: SettingsForm) -> Result<Response, PageError> {
+    let host = sent.form.text("host");
+    let done = sent.app.remove_host(&sent.visitor.caller, &sent.workspace, host).await;
+    sent.finish(done.map(|()| "removed")).await
 }
 
 /// `POST /app/w/{workspace}/keys`: a key that is good here alone.
-pub(in crate::web) async fn make_key(
-    State(app): State<Arc<App>>,
-    Member(visitor): Member,
-    Path(workspace): Path<String>,
-    form: Form,
-) -> Result<Response, Failure> {
-    let words = visitor.words();
-    let shown = settings_page(&app, &visitor, &workspace).await?;
-    let keys = Keys::make(&app, &visitor.caller, words, &form, Some(&workspace)).await?;
-    let refused = keys.refused.is_some();
-    let status = if refused { StatusCode::UNPROCESSABLE_ENTITY } else { StatusCode::OK };
-    Ok(page::show_with(status, &SettingsPage { keys, ..shown }))
+pub(in crate::web) async fn make_key(sent: SettingsForm) -> Result<Response, PageError> {
+    let shown = sent.page().await?;
+    let SettingsForm { app, visitor, workspace, form } = &sent;
+    let only = Some(workspace.as_str());
+    let keys = Keys::make(app, &visitor.caller, visitor.words(), form, only).await?;
+    Ok(page::show_with(keys.status(), &SettingsPage { keys, ..shown }))
 }
 
 /// `POST /app/w/{workspace}/delete`
-pub(in crate::web) async fn delete(
-    State(app): State<Arc<App>>,
-    Member(visitor): Member,
-    Path(workspace): Path<String>,
-    form: Form,
-) -> Result<Response, Failure> {
-    let id = App::workspace_id(&workspace)?;
-    match app.delete_workspace(&visitor.caller, &id).await {
+pub(in crate::web) async fn delete(sent: SettingsForm) -> Result<Response, PageError> {
+    match sent.app.delete_workspace(&sent.visitor.caller, &sent.workspace).await {
         Ok(()) => Ok(Redirect::to("/app/workspaces?note=removed").into_response()),
-        Err(error) => finish(&app, &visitor, &workspace, &form, Err(error)).await,
+        Err(error) => sent.finish(Err(error)).await,
     }
 }

@@ -5,8 +5,7 @@ use std::collections::BTreeSet;
 
 use kurz_test_support::accounts::{PASSWORD, email};
 use kurz_test_support::http::Http;
-use kurz_test_support::postgres::Database;
-use kurz_test_support::{Process, TestServer};
+use kurz_test_support::{Kind, Process, TestServer};
 use reqwest::Method;
 use serde_json::{Value, json};
 
@@ -140,11 +139,8 @@ async fn every_endpoint_answers_everybody_as_the_table_says() {
 // threats: D4
 #[tokio::test]
 async fn on_postgresql_every_endpoint_answers_everybody_the_same() {
-    let database = Database::create();
-    check(
-        &TestServer::builder().accounts().setting("KURZ_STORE", database.url()).process().start(),
-    )
-    .await;
+    let server = TestServer::builder().database(Kind::Postgres).accounts();
+    check(&server.process().start()).await;
 }
 
 async fn check(server: &Process) {

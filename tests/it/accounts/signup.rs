@@ -106,7 +106,7 @@ async fn an_open_server_needs_no_account_and_still_knows_those_who_have_one() {
     let program = TestServer::builder().process();
     let process = program.start();
     process.wait_for_log("open mode");
-    let http = kurz_test_support::http::Http::new(process.base_url());
+    let http = process.http();
     let link = shorten(&http, "https://example.com/").await;
     assert_eq!((&link["link_type"], &link["expires_at"]), (&json!("PERMANENT"), &json!(null)));
     let new = json!({ "original_url": "https://example.com/", "custom_code": "promo" });

@@ -166,7 +166,7 @@ async fn no_token_but_the_servers_own_is_good() {
 #[test]
 fn a_weak_secret_stops_the_start_and_is_not_repeated() {
     for weak in ["securekey", "changemechangemechangemechangeme", &"x".repeat(40)] {
-        let program = TestServer::builder().accounts().process().env("KURZ_JWT_SECRET", weak);
+        let program = TestServer::builder().accounts().setting("KURZ_JWT_SECRET", weak).process();
         let output = program.run("");
         assert_eq!(output.status.code(), Some(2));
         let said = String::from_utf8(output.stderr).unwrap();

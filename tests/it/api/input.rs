@@ -1,4 +1,4 @@
-//! Bodies that mean harm: text that is no text, fields that are nobody's to set, too much of anything.
+//! Hostile request bodies: invalid UTF-8, fields that a client may not set, too many of anything.
 
 use std::io::{Read, Write};
 use std::net::TcpStream;

@@ -196,7 +196,7 @@ async fn many_targets_changed_in_a_minute_raise_an_alarm() {
         ada.patch(path, &change).await.expect(200);
     }
     server.wait_for_log("more than 100 links elsewhere within a minute");
-    let metrics = Http::new(&server.admin_url()).get("/metrics").await.text();
+    let metrics = server.admin().get("/metrics").await.text();
     assert!(metrics.contains("kurz_mass_edits_total 1"), "{metrics}");
 }
 

@@ -8,8 +8,7 @@ use std::process::{Command, Output, Stdio};
 use std::thread;
 
 use kurz_test_support::http::Http;
-use kurz_test_support::postgres::Database;
-use kurz_test_support::{Process, Program, TestServer};
+use kurz_test_support::{Kind, Process, Program, TestServer};
 use serde_json::{Value, json};
 
 /// Run `kurz ARGS` against the server at `url`.
@@ -46,8 +45,7 @@ fn parse(text: &str) -> Value {
 /// Run a test against a server on SQLite and against one on PostgreSQL.
 fn on_both(test: impl Fn(&Process)) {
     test(&TestServer::builder().process().start());
-    let database = Database::create();
-    test(&TestServer::builder().process().env("KURZ_STORE", database.url()).start());
+    test(&TestServer::builder().database(Kind::Postgres).process().start());
 }
 
 #[test]

@@ -114,7 +114,7 @@ async fn a_backup_made_while_links_are_written_is_whole_and_can_be_served() {
     let restored = TestServer::builder().process();
     fs::copy(&file, restored.folder().join("kurz.db")).unwrap();
     let server = restored.start();
-    let http = Http::new(server.base_url());
+    let http = server.http();
     for n in 0..50 {
         http.get(&format!("/code-{n}")).await.expect(302);
     }
@@ -165,10 +165,10 @@ async fn copy_moves_a_store_to_postgresql_and_back_and_both_can_be_served() {
     assert_eq!(sums(&there), sums(&back));
 
     let server = last.start();
-    Http::new(server.base_url()).get("/code-7").await.expect(302);
+    server.http().get("/code-7").await.expect(302);
     drop(server);
-    let on_postgres = TestServer::builder().process().env("KURZ_STORE", database.url()).start();
-    Http::new(on_postgres.base_url()).get("/code-7").await.expect(302);
+    let on_postgres = TestServer::builder().setting("KURZ_STORE", database.url()).process().start();
+    on_postgres.http().get("/code-7").await.expect(302);
 
     let said = fails(on("sqlite://unused.db", &["copy", "--from", &from, "--to", &to]), 1);
     assert!(said.contains("name a fresh store"), "{said}");

@@ -10,7 +10,7 @@ use tokio::sync::Mutex;
 use tokio::task::block_in_place;
 
 on_both_databases!(
-    every_redirect_of_a_storm_is_counted_once_it_was_asked_to_end,
+    every_redirect_under_load_is_counted_once_the_server_was_asked_to_end,
     a_kill_takes_only_the_latest_redirects_and_adds_none,
 );
 
@@ -38,7 +38,7 @@ async fn sums(home: &Home) -> [i64; 3] {
 }
 
 // threats: E9
-async fn every_redirect_of_a_storm_is_counted_once_it_was_asked_to_end(kind: Kind) {
+async fn every_redirect_under_load_is_counted_once_the_server_was_asked_to_end(kind: Kind) {
     let _alone = ALONE.lock().await;
     let served = TestServer::builder().database(kind).process().start();
     let redirects = if kind == Kind::Sqlite { 200_000 } else { 50_000 };

@@ -248,9 +248,9 @@ fn hand_written() -> Vec<String> {
 }
 
 /// A small generator (xorshift): the corpus is the same in every run.
-struct Dice(u64);
+struct Rng(u64);
 
-impl Dice {
+impl Rng {
     fn roll(&mut self, sides: usize) -> usize {
         self.0 ^= self.0 << 13;
         self.0 ^= self.0 >> 7;
@@ -326,9 +326,9 @@ impl Dice {
 #[test]
 fn every_difference_from_the_url_crate_is_explained_by_a_named_rule() {
     let mut explained = Explained::default();
-    let mut dice = Dice(0x9e37_79b9_7f4a_7c15);
+    let mut rng = Rng(0x9e37_79b9_7f4a_7c15);
     let mut corpus = hand_written();
-    corpus.extend((0..50_000).map(|_| dice.url()));
+    corpus.extend((0..50_000).map(|_| rng.url()));
     let unexplained: Vec<String> = corpus
         .iter()
         .filter_map(|input| {

@@ -5,7 +5,6 @@ use std::sync::Mutex;
 use std::time::Duration;
 
 use kurz::app::Probe;
-use kurz_test_support::http::Http;
 use kurz_test_support::{Kind, TestServer, links, on_both_databases};
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
@@ -40,12 +39,12 @@ impl Probe for Fake {
 async fn a_running_kurz_checks_when_it_is_told_to_and_goes_nowhere_private() {
     let program = TestServer::builder().process();
     let kurz = program.start();
-    let http = Http::new(kurz.base_url());
+    let http = kurz.http();
     let url = json!({ "original_url": "http://127.0.0.1/", "custom_code": "inside" });
     http.post("/api/v1/links", &url).await.expect(201);
     drop(kurz);
     let kurz = program.env("KURZ_HEALTH_CHECKS", "on").start();
-    let http = Http::new(kurz.base_url());
+    let http = kurz.http();
     kurz.wait_for_log("targets were checked");
     let link = http.get("/api/v1/workspaces/main/links/inside").await.expect(200).json();
     assert_eq!(link["destination_status"], "blocked");

@@ -45,27 +45,27 @@ const WORK: &str = "insert into links (id, workspace, code, strategy, target, ca
     where (select count(*) from links where purged_at is null) < 3000";
 
 /// The instances that run, each under a name of its own.
-struct Fleet {
+struct Instances {
     url: String,
     running: Vec<Process>,
     started: usize,
 }
 
-impl Fleet {
+impl Instances {
     fn start_one(&mut self) {
         self.started += 1;
         let program = TestServer::builder()
             .default_timeouts()
-            .process()
-            .env("KURZ_STORE", &format!("{}?application_name=kurz-{}", self.url, self.started))
-            .env("KURZ_POOL_SIZE", "3")
-            .env("KURZ_THREADS", "1")
-            .env("KURZ_STATEMENT_TIMEOUT", &format!("{STATEMENT_MS}ms"))
-            .env("KURZ_CLEANUP_DELAY", "0")
-            .env("KURZ_CLEANUP_INTERVAL", "100ms")
-            .env("KURZ_CLEANUP_LOCK_AT_LEAST", &format!("{AT_LEAST_MS}ms"))
-            .env("KURZ_CLEANUP_LOCK_AT_MOST", &format!("{AT_MOST_MS}ms"))
-            .env("KURZ_PURGE_GRACE", "0");
+            .setting("KURZ_STORE", &format!("{}?application_name=kurz-{}", self.url, self.started))
+            .setting("KURZ_POOL_SIZE", "3")
+            .setting("KURZ_THREADS", "1")
+            .setting("KURZ_STATEMENT_TIMEOUT", &format!("{STATEMENT_MS}ms"))
+            .setting("KURZ_CLEANUP_DELAY", "0")
+            .setting("KURZ_CLEANUP_INTERVAL", "100ms")
+            .setting("KURZ_CLEANUP_LOCK_AT_LEAST", &format!("{AT_LEAST_MS}ms"))
+            .setting("KURZ_CLEANUP_LOCK_AT_MOST", &format!("{AT_MOST_MS}ms"))
+            .setting("KURZ_PURGE_GRACE", "0")
+            .process();
         self.running.push(program.start());
     }
 
@@ -80,22 +80,23 @@ impl Fleet {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn holders_are_killed_and_stopped_and_there_is_never_more_than_one() {
     let database = Database::create();
-    let mut fleet = Fleet { url: database.url().to_owned(), running: Vec::new(), started: 0 };
-    fleet.start_one();
+    let mut instances =
+        Instances { url: database.url().to_owned(), running: Vec::new(), started: 0 };
+    instances.start_one();
     let sql = connect(database.url()).await;
     sql.batch_execute(MINUTES).await.unwrap();
-    while fleet.running.len() < INSTANCES {
-        fleet.start_one();
+    while instances.running.len() < INSTANCES {
+        instances.start_one();
     }
     let mut stopped: Vec<Process> = Vec::new();
     let watch = Stopwatch::start();
     for blow in 0..BLOWS {
         let holder = next_holder(&sql, watch).await;
-        let Some(at) = fleet.find(&holder) else { continue };
-        let process = fleet.running.swap_remove(at);
+        let Some(at) = instances.find(&holder) else { continue };
+        let process = instances.running.swap_remove(at);
         if blow % 3 == 2 {
             process.kill_9();
-            fleet.start_one();
+            instances.start_one();
         } else {
             process.freeze();
             stopped.push(process);
@@ -105,14 +106,14 @@ async fn holders_are_killed_and_stopped_and_there_is_never_more_than_one() {
         if stopped.len() == 3 {
             for process in stopped.drain(..) {
                 process.thaw();
-                fleet.running.push(process);
+                instances.running.push(process);
             }
         }
     }
     next_holder(&sql, watch).await;
     for process in stopped.drain(..) {
         process.thaw();
-        fleet.running.push(process);
+        instances.running.push(process);
     }
     next_holder(&sql, watch).await;
     read_minutes(&sql).await;

@@ -6,7 +6,6 @@ use std::net::{SocketAddr, TcpStream};
 use std::time::Duration;
 
 use kurz_test_support::TestServer;
-use kurz_test_support::http::Http;
 
 /// A connection from one of this machine's own addresses.
 fn connect(to: SocketAddr, from: [u8; 4]) -> TcpStream {
@@ -30,12 +29,7 @@ fn ask(stream: &mut TcpStream, path: &str, more: &str) -> Option<u16> {
 // threats: D3, G5
 #[tokio::test]
 async fn with_its_defaults_kurz_counts_by_the_connections_address_alone() {
-    let process = TestServer::builder()
-        .accounts()
-        .default_timeouts()
-        .process()
-        .env("KURZ_LIMITS", "on")
-        .start();
+    let process = TestServer::builder().accounts().limits().default_timeouts().process().start();
     let address: SocketAddr = process.base_url().strip_prefix("http://").unwrap().parse().unwrap();
     // Whatever it says of itself, it is one address.
     let mut scanner = connect(address, [127, 0, 0, 66]);
@@ -52,7 +46,7 @@ async fn with_its_defaults_kurz_counts_by_the_connections_address_alone() {
     let mut more = connect(address, [127, 0, 0, 68]);
     assert_eq!(ask(&mut more, "/healthz", ""), None);
     assert_eq!(ask(&mut other, "/healthz", ""), Some(200));
-    let metrics = Http::new(&process.admin_url()).get("/metrics").await.expect(200).text();
+    let metrics = process.admin().get("/metrics").await.expect(200).text();
     assert!(metrics.contains("kurz_limited_total{limit=\"misses\"} 1"), "{metrics}");
     assert!(metrics.contains("kurz_connections_refused_total{reason=\"address\"} 1"), "{metrics}");
     let (status, _) = process.terminate();

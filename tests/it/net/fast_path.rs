@@ -1,5 +1,5 @@
-//! A connection is answered by two: plain requests on it before hyper has it, and by hyper from the
-//! first other one on. Nobody can tell which it was.
+//! The fast path answers plain requests of a connection, and hyper everything from the first other
+//! request on. Their answers are the same.
 
 use std::io::{Read, Write};
 use std::net::TcpStream;

@@ -6,7 +6,6 @@ use std::net::TcpStream;
 use std::time::Duration;
 
 use kurz_test_support::TestServer;
-use kurz_test_support::http::Http;
 use rustix::process::{Resource, getrlimit, setrlimit};
 use serde_json::json;
 
@@ -18,7 +17,7 @@ async fn a_crowd_that_dawdles_is_closed_while_others_are_served() {
     let program = TestServer::builder().default_timeouts().process();
     let program = settings.iter().fold(program, |program, (name, text)| program.env(name, text));
     let server = program.start();
-    let http = Http::new(server.base_url());
+    let http = server.http();
     let body = json!({ "original_url": "https://example.com/", "custom_code": "crowd" });
     http.post("/api/v1/links", &body).await.expect(201);
 

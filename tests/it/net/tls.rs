@@ -31,9 +31,9 @@ fn renew(folder: &Path) -> Vec<u8> {
 fn secure() -> Program {
     TestServer::builder()
         .default_timeouts()
+        .setting("KURZ_TLS_CERT", "cert.pem")
+        .setting("KURZ_TLS_KEY", "key.pem")
         .process()
-        .env("KURZ_TLS_CERT", "cert.pem")
-        .env("KURZ_TLS_KEY", "key.pem")
 }
 
 /// A client that keeps no connection, and believes whatever it is shown: the tests look at that.

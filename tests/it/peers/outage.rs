@@ -104,7 +104,7 @@ async fn redis_goes_away(
 
 // threats: E5, E7
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn t_rediskill_redis_is_killed_and_comes_back_empty() {
+async fn redis_is_killed_and_comes_back_empty() {
     let (total, limit) = redis_goes_away(Redis::start(), Redis::kill, Redis::start_again).await;
     eprintln!("{total} of {limit} served");
     // All that was served had been written down long before.
@@ -113,7 +113,7 @@ async fn t_rediskill_redis_is_killed_and_comes_back_empty() {
 
 // threats: E6
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn t_redisstop_redis_stands_still_and_goes_on() {
+async fn redis_stands_still_and_goes_on() {
     let (total, limit) =
         redis_goes_away(Redis::start(), |redis| redis.freeze(), |redis| redis.thaw()).await;
     eprintln!("{total} of {limit} served");
@@ -220,7 +220,7 @@ async fn without_postgres(http: &Http, known: &str, round: usize) {
 
 // threats: E10
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn t_pgkill_postgres_is_killed_and_all_is_normal_within_ten_seconds_of_its_return() {
+async fn postgres_is_killed_and_all_is_normal_within_ten_seconds_of_its_return() {
     let redis = Redis::start();
     let mut postgres = Postgres::start();
     let instances = TestServer::builder()

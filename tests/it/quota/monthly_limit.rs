@@ -24,7 +24,7 @@ async fn limited(http: &Http, limit: i64) -> Value {
 }
 
 /// Each of 64 clients follows the link `times`; how many were served, and how many refused.
-async fn storm(http: &Http, paths: &[String], times: usize) -> (usize, usize) {
+async fn visit_all(http: &Http, paths: &[String], times: usize) -> (usize, usize) {
     let clients = (0..64).map(|n| {
         let (http, path) = (http.clone(), paths[n % paths.len()].clone());
         async move {
@@ -51,8 +51,8 @@ async fn exactly_the_limit_is_served_to_64_clients(kind: Kind) {
         let always = format!("/w/main/{}", links::code(&link));
         let paths = [links::short_path(&link), always];
         let served = usize::try_from(limit).unwrap();
-        assert_eq!(storm(&http, &paths, 2).await, (served, 128 - served), "limit {limit}");
-        assert_eq!(storm(&http, &paths, 1).await, (0, 64), "limit {limit}");
+        assert_eq!(visit_all(&http, &paths, 2).await, (served, 128 - served), "limit {limit}");
+        assert_eq!(visit_all(&http, &paths, 1).await, (0, 64), "limit {limit}");
         let counted = links::counted(&http, &link, limit).await;
         assert_eq!(counted["hits_this_month"], limit);
     }

@@ -1,4 +1,4 @@
-//! The monthly hit limit under storms: round after round, exactly as many visitors are served as the
+//! The monthly hit limit under load: round after round, exactly as many visitors are served as the
 //! limit says, also where a month ends in the middle of it, or the server is asked to. `cargo bench
 //! --bench endurance` goes more rounds.
 
@@ -11,9 +11,9 @@ use kurz_test_support::{Kind, TestServer, on_both_databases};
 use tokio::task::block_in_place;
 
 on_both_databases!(
-    a_hundred_storms_get_exactly_what_small_limits_allow,
-    a_storm_over_the_end_of_a_month_gets_the_limit_of_both,
-    a_storm_over_a_restart_gets_the_limit_once,
+    a_hundred_rounds_of_load_get_exactly_what_small_limits_allow,
+    load_over_the_end_of_a_month_gets_the_limit_of_both,
+    load_over_a_restart_gets_the_limit_once,
 );
 
 const CONNECTIONS: usize = 64;
@@ -27,7 +27,7 @@ fn expect_exact(load: &mut Load, limit: u64, rounds: usize) {
 }
 
 // threats: E1
-async fn a_hundred_storms_get_exactly_what_small_limits_allow(kind: Kind) {
+async fn a_hundred_rounds_of_load_get_exactly_what_small_limits_allow(kind: Kind) {
     let kurz = TestServer::builder().database(kind).start().await;
     block_in_place(|| {
         let mut load = Load::connect(&kurz.base_url(), CONNECTIONS);
@@ -39,7 +39,7 @@ async fn a_hundred_storms_get_exactly_what_small_limits_allow(kind: Kind) {
 
 // threats: E1
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn storms_get_exactly_what_a_limit_of_a_thousand_allows() {
+async fn rounds_of_load_get_exactly_what_a_limit_of_a_thousand_allows() {
     let kurz = TestServer::builder().start().await;
     block_in_place(|| {
         let mut load = Load::connect(&kurz.base_url(), CONNECTIONS);
@@ -49,7 +49,7 @@ async fn storms_get_exactly_what_a_limit_of_a_thousand_allows() {
 }
 
 // threats: E3
-async fn a_storm_over_the_end_of_a_month_gets_the_limit_of_both(kind: Kind) {
+async fn load_over_the_end_of_a_month_gets_the_limit_of_both(kind: Kind) {
     let kurz = TestServer::builder().database(kind).start().await;
     let before = Timestamp::parse_rfc3339("2026-03-31T23:59:59.999Z").unwrap();
     let http = kurz.http();
@@ -81,7 +81,7 @@ async fn a_storm_over_the_end_of_a_month_gets_the_limit_of_both(kind: Kind) {
 }
 
 // threats: E9
-async fn a_storm_over_a_restart_gets_the_limit_once(kind: Kind) {
+async fn load_over_a_restart_gets_the_limit_once(kind: Kind) {
     let mut served = TestServer::builder().database(kind).process().start();
     for (limit, after) in [(1, 1), (2, 1), (2, 2), (1_000, 100), (1_000, 400), (1_000, 900)] {
         let counts = Counts::default();

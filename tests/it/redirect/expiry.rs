@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use kurz::clock::{Stopwatch, Timestamp};
 use kurz_test_support::http::Http;
-use kurz_test_support::{Home, Kind, Process, TestServer, on_both_databases};
+use kurz_test_support::{Kind, Process, TestServer, on_both_databases};
 use serde_json::{Value, json};
 use tokio::task::JoinHandle;
 
@@ -15,25 +15,24 @@ const PATIENCE: Duration = Duration::from_mins(1);
 
 on_both_databases! { a_link_goes_from_302_to_410_to_404_unless_it_is_claimed }
 
-fn start(home: &Home) -> Process {
+fn start(kind: Kind) -> Process {
     TestServer::builder()
         .accounts()
         .default_timeouts()
+        .database(kind)
+        .setting("KURZ_ANON_TTL", &format!("{TTL_MS}ms"))
+        .setting("KURZ_CLEANUP_DELAY", "0")
+        .setting("KURZ_CLEANUP_INTERVAL", "100ms")
+        .setting("KURZ_CLEANUP_LOCK_AT_LEAST", "0")
+        .setting("KURZ_CLEANUP_LOCK_AT_MOST", "5s")
+        .setting("KURZ_PURGE_GRACE", "1s")
         .process()
-        .env("KURZ_STORE", &home.store())
-        .env("KURZ_ANON_TTL", &format!("{TTL_MS}ms"))
-        .env("KURZ_CLEANUP_DELAY", "0")
-        .env("KURZ_CLEANUP_INTERVAL", "100ms")
-        .env("KURZ_CLEANUP_LOCK_AT_LEAST", "0")
-        .env("KURZ_CLEANUP_LOCK_AT_MOST", "5s")
-        .env("KURZ_PURGE_GRACE", "1s")
         .start()
 }
 
 async fn a_link_goes_from_302_to_410_to_404_unless_it_is_claimed(kind: Kind) {
-    let home = Home::new(kind);
-    let kurz = start(&home);
-    let http = Http::new(kurz.base_url());
+    let kurz = start(kind);
+    let http = kurz.http();
     let (owner, thief) = (register(&http, "owner").await, register(&http, "thief").await);
     let mut visitors = Vec::new();
     let mut claimed = Vec::new();
@@ -64,7 +63,7 @@ async fn a_link_goes_from_302_to_410_to_404_unless_it_is_claimed(kind: Kind) {
         http.get(&format!("/{code}")).await.expect(302);
     }
     let dead = "select count(*) from links where purged_at is not null and owner_id is null";
-    assert_eq!(home.number(dead).await, i64::try_from(LINKS - LINKS.div_ceil(3)).unwrap());
+    assert_eq!(kurz.home().number(dead).await, i64::try_from(LINKS - LINKS.div_ceil(3)).unwrap());
     drop(kurz);
 }
 

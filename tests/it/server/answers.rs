@@ -9,7 +9,7 @@ use serde_json::json;
 
 async fn open() -> (Process, Http) {
     let server = TestServer::builder().default_timeouts().process().start();
-    let http = Http::new(server.base_url());
+    let http = server.http();
     let body = json!({ "original_url": "https://example.com/", "custom_code": "here" });
     http.post("/api/v1/links", &body).await.expect(201);
     (server, http)

@@ -47,7 +47,7 @@ async fn follow(
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn t_roll_instances_are_replaced_under_load_and_no_request_fails_and_no_click_is_lost() {
+async fn instances_are_replaced_under_load_and_no_request_fails_and_no_click_is_lost() {
     let redis = Redis::start();
     let mut instances = TestServer::builder().redis(&redis.url()).start_instances(3);
     let paths = [instances.limited(0).await, instances.limited(10_000_000).await];
@@ -64,7 +64,7 @@ async fn t_roll_instances_are_replaced_under_load_and_no_request_fails_and_no_cl
     }));
     let replacing = async {
         for round in 0..3 * ROUNDS {
-            // The blocking waits of the harness must not hold up the visitors.
+            // The blocking waits for processes must not hold up the visitors.
             tokio::task::block_in_place(|| {
                 instances.terminate(round % 3);
                 instances.start_one(round % 3);

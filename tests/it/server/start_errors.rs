@@ -23,7 +23,7 @@ fn expect_failure(program: &Program, code: i32, words: &[&str]) -> String {
 }
 
 fn serve(store: &str) -> Program {
-    TestServer::builder().process().env("KURZ_STORE", store)
+    TestServer::builder().setting("KURZ_STORE", store).process()
 }
 
 fn sqlite(file: &Path) -> Program {

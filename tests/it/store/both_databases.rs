@@ -14,9 +14,9 @@ use reqwest::Method;
 use serde_json::{Value, json};
 
 /// Numbers in a known order.
-struct Dice(u64);
+struct Rng(u64);
 
-impl Dice {
+impl Rng {
     fn below(&mut self, end: usize) -> usize {
         self.0 =
             self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
@@ -43,71 +43,71 @@ const WORKSPACES: [&str; 3] = ["main", "red", "blue"];
 const CODES: [&str; 6] = ["promo", "PROMO", "sale", "s-1", "s_1", "api"];
 const TAGS: [&str; 3] = ["x", "y", "Z"];
 
-fn url(dice: &mut Dice) -> String {
-    match dice.below(10) {
-        0 => format!("https://EXAMPLE.com:443/{}/#f{}", dice.below(8), dice.below(3)),
+fn url(rng: &mut Rng) -> String {
+    match rng.below(10) {
+        0 => format!("https://EXAMPLE.com:443/{}/#f{}", rng.below(8), rng.below(3)),
         1 => "ftp://example.com/".to_owned(),
-        2 => format!("https://example.com/ü{}?b=1&a=%7e", dice.below(3)),
-        _ => format!("https://example.com/{}", dice.below(8)),
+        2 => format!("https://example.com/ü{}?b=1&a=%7e", rng.below(3)),
+        _ => format!("https://example.com/{}", rng.below(8)),
     }
 }
 
-fn new_link(dice: &mut Dice, now_ms: i64) -> Value {
-    let mut body = json!({ "original_url": url(dice) });
-    match dice.below(6) {
+fn new_link(rng: &mut Rng, now_ms: i64) -> Value {
+    let mut body = json!({ "original_url": url(rng) });
+    match rng.below(6) {
         0 => body["strategy"] = json!("random"),
         1 => body["strategy"] = json!("counter"),
         2 => body["strategy"] = json!("deterministic"),
-        3 => body["custom_code"] = json!(dice.pick(&CODES)),
+        3 => body["custom_code"] = json!(rng.pick(&CODES)),
         _ => {}
     }
-    if dice.one_in(3) {
-        body["tags"] = json!([dice.pick(&TAGS), dice.pick(&TAGS)]);
+    if rng.one_in(3) {
+        body["tags"] = json!([rng.pick(&TAGS), rng.pick(&TAGS)]);
     }
-    if dice.one_in(3) {
-        body["title"] = json!(format!("Title 100%_{}", dice.below(5)));
+    if rng.one_in(3) {
+        body["title"] = json!(format!("Title 100%_{}", rng.below(5)));
     }
-    if dice.one_in(4) {
-        let end = now_ms + i64::try_from(dice.below(4)).unwrap() * 1000;
+    if rng.one_in(4) {
+        let end = now_ms + i64::try_from(rng.below(4)).unwrap() * 1000;
         body["expires_at"] = json!(Timestamp::from_ms(end).to_rfc3339());
     }
-    if dice.one_in(4) {
-        body["hit_limit"] = json!(dice.below(4));
+    if rng.one_in(4) {
+        body["hit_limit"] = json!(rng.below(4));
     }
     body
 }
 
-fn edit(dice: &mut Dice) -> Value {
-    match dice.below(6) {
-        0 => json!({ "original_url": url(dice) }),
-        1 => json!({ "tags": [dice.pick(&TAGS)] }),
+fn edit(rng: &mut Rng) -> Value {
+    match rng.below(6) {
+        0 => json!({ "original_url": url(rng) }),
+        1 => json!({ "tags": [rng.pick(&TAGS)] }),
         2 => json!({ "tags": null, "title": null }),
         3 => json!({ "expires_at": null, "hit_limit": null }),
-        4 => json!({ "redirect_status": 300 + dice.below(9) }),
-        _ => json!({ "title": "Edited", "hit_limit": dice.below(3) }),
+        4 => json!({ "redirect_status": 300 + rng.below(9) }),
+        _ => json!({ "title": "Edited", "hit_limit": rng.below(3) }),
     }
 }
 
 /// The next thing to do, given the codes that have been seen so far.
-fn next(dice: &mut Dice, codes: &[String], now_ms: i64) -> Operation {
-    let workspace = dice.pick(&WORKSPACES);
-    let code = if codes.is_empty() { "promo" } else { codes[dice.below(codes.len())].as_str() };
+fn next(rng: &mut Rng, codes: &[String], now_ms: i64) -> Operation {
+    let workspace = rng.pick(&WORKSPACES);
+    let code = if codes.is_empty() { "promo" } else { codes[rng.below(codes.len())].as_str() };
     let links = links::path(workspace);
     let link = format!("{links}/{code}");
     let send = |method, path: String, body| Operation::Send(method, path, body);
-    match dice.below(24) {
-        0..=5 => send(Method::POST, links, Some(new_link(dice, now_ms))),
+    match rng.below(24) {
+        0..=5 => send(Method::POST, links, Some(new_link(rng, now_ms))),
         6 | 7 => {
-            let batch: Vec<Value> = (0..dice.below(6)).map(|_| new_link(dice, now_ms)).collect();
-            let body = json!({ "links": batch, "atomic": dice.one_in(2) });
+            let batch: Vec<Value> = (0..rng.below(6)).map(|_| new_link(rng, now_ms)).collect();
+            let body = json!({ "links": batch, "atomic": rng.one_in(2) });
             send(Method::POST, format!("{links}/bulk"), Some(body))
         }
-        8 | 9 => send(Method::PATCH, link, Some(edit(dice))),
+        8 | 9 => send(Method::PATCH, link, Some(edit(rng))),
         10 => send(Method::DELETE, link, None),
         11 => send(Method::POST, format!("{link}/restore"), None),
         12 => send(Method::GET, link, None),
         13 | 14 => {
-            let sort = dice.pick(&[
+            let sort = rng.pick(&[
                 "created_at",
                 "-created_at",
                 "updated_at",
@@ -115,7 +115,7 @@ fn next(dice: &mut Dice, codes: &[String], now_ms: i64) -> Operation {
                 "short_code",
                 "-short_code",
             ]);
-            let filter = dice.pick(&[
+            let filter = rng.pick(&[
                 "",
                 "&tag=x",
                 "&tag=Z",
@@ -190,11 +190,11 @@ async fn compare(seed: u64, steps: usize) {
     let sqlite = TestServer::builder().database(Kind::Sqlite).settings(&settings).start().await;
     let postgres = TestServer::builder().database(Kind::Postgres).settings(&settings).start().await;
     let (left, right) = (sqlite.http(), postgres.http());
-    let mut dice = Dice(seed);
+    let mut rng = Rng(seed);
     let mut codes = Vec::new();
     let mut successes = 0;
     for step in 0..steps {
-        let operation = next(&mut dice, &codes, sqlite.clock.now().as_ms());
+        let operation = next(&mut rng, &codes, sqlite.clock.now().as_ms());
         if let Operation::Wait(span) = operation {
             sqlite.clock.advance(span);
             postgres.clock.advance(span);
@@ -240,7 +240,7 @@ async fn the_same_operations_give_the_same_answers_on_both_databases() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_storm_of_everything_at_once_leaves_both_databases_sound() {
+async fn everything_at_once_leaves_both_databases_sound() {
     for kind in [Kind::Sqlite, Kind::Postgres] {
         let kurz = TestServer::builder().database(kind).start().await;
         let http = kurz.http();
@@ -248,10 +248,10 @@ async fn a_storm_of_everything_at_once_leaves_both_databases_sound() {
         let clients = (1..=12).map(|seed| {
             let http = http.clone();
             async move {
-                let mut dice = Dice(seed);
+                let mut rng = Rng(seed);
                 let mut codes: Vec<String> = CODES.map(str::to_owned).to_vec();
                 for _ in 0..40 {
-                    let operation = next(&mut dice, &codes, now);
+                    let operation = next(&mut rng, &codes, now);
                     let (status, _, shown) = answer(&http, &operation).await;
                     assert!(status < 500, "{kind:?}: {operation:?} gave {status} {shown}");
                     codes_in(&shown, &mut codes);

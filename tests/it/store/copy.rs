@@ -5,7 +5,7 @@ use std::path::Path;
 use kurz::clock::{Stopwatch, Timestamp};
 use kurz::code::{Code, WorkspaceId};
 use kurz::config::{Config, Overrides, StoreConfig};
-use kurz::link::{ClickTotals, Hour, LinkId, LinkOrigin, Strategy};
+use kurz::link::{ClickTotals, Hour, LinkFields, LinkId, LinkOrigin, Strategy};
 use kurz::store::{
     Host, Inserted, LinkEdit, NewAuditEntry, NewLink, Progress, Store, Subject, Workspace, WriteSeq,
 };
@@ -69,12 +69,14 @@ fn link(id: i64) -> NewLink {
         strategy: [Strategy::Deterministic, Strategy::Random, Strategy::Custom][number % 3],
         target: format!("https://example.com/{id}/{}?q=ü", "seite-".repeat(number % 9)),
         canonical_hash,
-        title: (number % 3 == 1).then(|| format!("Nº {id} – “größer”")),
-        tags: tags.iter().map(|tag| (*tag).to_owned()).collect(),
-        redirect_status: [302, 301, 307, 308][number % 4],
-        hit_limit: (number % 7 == 0).then_some(id),
+        fields: LinkFields {
+            title: (number % 3 == 1).then(|| format!("Nº {id} – “größer”")),
+            tags: tags.iter().map(|tag| (*tag).to_owned()).collect(),
+            expires_at: (number % 10 == 3).then(|| Timestamp::from_ms(NOW.as_ms() + 3 * id)),
+            hit_limit: (number % 7 == 0).then_some(id),
+            redirect_status: [302, 301, 307, 308][number % 4],
+        },
         created_at: Timestamp::from_ms(NOW.as_ms() + id),
-        expires_at: (number % 10 == 3).then(|| Timestamp::from_ms(NOW.as_ms() + 3 * id)),
         wants_main: number % 2 == 0,
         owner: None,
         claim_hash: None,
@@ -203,7 +205,7 @@ async fn an_interrupted_copy_cannot_be_served_and_goes_on_when_it_is_started_aga
         let count = to.count_links().await.unwrap();
         assert!((8_000..=9_000).contains(&count), "{count} links were copied");
 
-        let serve = TestServer::builder().process().env("KURZ_STORE", &target.url()).run("");
+        let serve = TestServer::builder().setting("KURZ_STORE", &target.url()).process().run("");
         let said = String::from_utf8(serve.stderr).unwrap();
         assert_eq!(serve.status.code(), Some(1), "{said}");
         assert!(said.contains("unfinished copy"), "{said}");
@@ -225,11 +227,11 @@ async fn change(store: &Store, id: i64) {
         strategy: found.strategy,
         target: format!("{}&more", found.target),
         canonical_hash: found.canonical_hash,
-        title: Some("changed".to_owned()),
-        tags: vec![format!("version-{}", found.version)],
-        redirect_status: 302,
-        hit_limit: None,
-        expires_at: None,
+        fields: LinkFields {
+            title: Some("changed".to_owned()),
+            tags: vec![format!("version-{}", found.version)],
+            ..LinkFields::default()
+        },
     };
     let number = store.take_numbers("change", 1).await.unwrap();
     let note = note(number, "edited", NOW);

@@ -22,9 +22,9 @@ pub(crate) fn pem(label: &str, der: &[u8]) -> String {
 fn serve(store: &str) -> Program {
     TestServer::builder()
         .default_timeouts()
+        .setting("KURZ_STORE", store)
+        .setting("KURZ_POOL_SIZE", "3")
         .process()
-        .env("KURZ_STORE", store)
-        .env("KURZ_POOL_SIZE", "3")
 }
 
 #[tokio::test]

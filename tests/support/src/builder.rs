@@ -37,7 +37,6 @@ const INSTANCE: [(&str, &str); 3] =
 /// timeouts that no slow machine reaches, a clock that stands at [`NOON`], random bytes in a known order.
 pub struct Builder {
     kind: Kind,
-    home: Option<Arc<Home>>,
     accounts: bool,
     patient: bool,
     clock: Clock,
@@ -49,7 +48,6 @@ impl Default for Builder {
     fn default() -> Self {
         Self {
             kind: Kind::Sqlite,
-            home: None,
             accounts: false,
             patient: true,
             clock: Clock::manual(NOON),
@@ -64,13 +62,6 @@ impl Builder {
     #[must_use]
     pub fn database(mut self, kind: Kind) -> Self {
         self.kind = kind;
-        self
-    }
-
-    /// On a database that exists already, and may be in use.
-    #[must_use]
-    pub fn home(mut self, home: Arc<Home>) -> Self {
-        self.home = Some(home);
         self
     }
 
@@ -129,7 +120,7 @@ impl Builder {
 
     /// Start it inside the test.
     pub async fn start(self) -> TestServer {
-        let home = self.take_home();
+        let home = Arc::new(Home::new(self.kind));
         let config = self.config(&home);
         TestServer::open(home, config, self.clock, self.random).await
     }
@@ -153,37 +144,27 @@ impl Builder {
 
     /// The `kurz serve` process to start, as often as the test likes, on the same store.
     pub fn process(self) -> Program {
-        let program = self.program();
         let patient: &[(&str, &str)] = if self.patient { &PATIENT } else { &[] };
-        let program =
-            patient.iter().fold(program, |program, (name, value)| program.env(name, value));
-        self.settings.iter().fold(program, |program, (name, value)| program.env(name, value))
+        self.program(&Arc::new(Home::new(self.kind)), patient)
     }
 
     /// Start `count` processes on one PostgreSQL database: a new one, or the one that `KURZ_STORE` names.
-    pub fn start_instances(mut self, count: usize) -> Instances {
-        if self.home.is_none() && !self.settings.iter().any(|(name, _)| name == "KURZ_STORE") {
-            self.home = Some(Arc::new(Home::new(Kind::Postgres)));
-        }
-        let programs = (0..count).map(|_| {
-            let program = self.program();
-            let program =
-                INSTANCE.iter().fold(program, |program, (name, value)| program.env(name, value));
-            self.settings.iter().fold(program, |program, (name, value)| program.env(name, value))
-        });
-        let redis = self.settings.iter().any(|(name, url)| name == "KURZ_REDIS" && !url.is_empty());
-        Instances::start(programs.collect(), redis)
+    pub fn start_instances(self, count: usize) -> Instances {
+        let set = |wanted: &str| {
+            self.settings.iter().any(|(name, value)| name == wanted && !value.is_empty())
+        };
+        let kind = if set("KURZ_STORE") { Kind::Sqlite } else { Kind::Postgres };
+        let home = Arc::new(Home::new(kind));
+        let programs = (0..count).map(|_| self.program(&home, &INSTANCE)).collect();
+        Instances::start(programs, set("KURZ_REDIS"))
     }
 
-    fn program(&self) -> Program {
+    fn program(&self, home: &Arc<Home>, more: &[(&str, &str)]) -> Program {
         let open: &[&str] = if self.accounts { &[] } else { &["--open"] };
-        let home = self.take_home();
-        let program = Program::serve(open, Arc::clone(&home)).env("KURZ_STORE", &home.store());
-        program.env("KURZ_LIMITS", "off")
-    }
-
-    fn take_home(&self) -> Arc<Home> {
-        self.home.clone().unwrap_or_else(|| Arc::new(Home::new(self.kind)))
+        let program = Program::serve(open, Arc::clone(home)).env("KURZ_STORE", &home.store());
+        let program = program.env("KURZ_LIMITS", "off");
+        let program = more.iter().fold(program, |program, (name, value)| program.env(name, value));
+        self.settings.iter().fold(program, |program, (name, value)| program.env(name, value))
     }
 }
 

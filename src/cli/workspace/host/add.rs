@@ -2,32 +2,20 @@
 
 use serde_json::{Value, json};
 
-use crate::cli::Failure;
-use crate::cli::arguments;
-use crate::cli::client::Client;
+use super::WhichHost;
+use crate::cli::CliError;
+use crate::cli::client::ApiClient;
 use crate::cli::lines::print_line;
 use crate::cli::runtime::block_on;
-use crate::cli::workspace::WhichWorkspace;
 
-const EXAMPLES: &str = "\
+pub(super) const EXAMPLES: &str = "\
 Example:
   kurz workspace host add acme go.acme.example
 
 Point the host's DNS at the server; links of the workspace then answer at https://HOST/CODE.";
 
-/// Give a host to a workspace; its links answer there from then on
-#[derive(Debug, clap::Args)]
-#[command(after_help = EXAMPLES)]
-pub(super) struct Args {
-    #[command(flatten)]
-    workspace: WhichWorkspace,
-    /// The host's name, without a port
-    #[arg(value_parser = arguments::host)]
-    host: String,
-}
-
-pub(super) fn run(args: &Args) -> Result<(), Failure> {
-    let client = Client::from_environment()?;
+pub(super) fn run(args: &WhichHost) -> Result<(), CliError> {
+    let client = ApiClient::from_environment()?;
     let [workspaces, id] = args.workspace.path();
     let body = json!({ "host": args.host });
     let host = block_on(client.post(&[workspaces, id, "hosts"], Some(body)))?;

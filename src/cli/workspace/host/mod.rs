@@ -6,33 +6,42 @@ mod remove;
 
 use clap::Subcommand;
 
-use crate::cli::Failure;
+use super::{ShowArgs, WhichWorkspace};
+use crate::cli::{CliError, arguments};
 
-const EXAMPLES: &str = "\
+pub(super) const EXAMPLES: &str = "\
 Examples:
   kurz workspace host add acme go.acme.example
   kurz workspace host list acme
   kurz workspace host remove acme go.acme.example";
 
-/// Add, list and remove the hosts of a workspace
-#[derive(Debug, clap::Args)]
-#[command(after_help = EXAMPLES)]
-pub(super) struct Args {
-    #[command(subcommand)]
-    command: Command,
-}
-
 #[derive(Debug, Subcommand)]
-enum Command {
-    Add(add::Args),
-    List(list::Args),
-    Remove(remove::Args),
+pub(in crate::cli) enum Command {
+    /// Give a host to a workspace; its links answer there from then on
+    #[command(after_help = add::EXAMPLES)]
+    Add(WhichHost),
+    /// List the hosts of a workspace
+    #[command(after_help = list::EXAMPLES)]
+    List(ShowArgs),
+    /// Take a host from a workspace; its links go on at their other addresses
+    #[command(after_help = remove::EXAMPLES)]
+    Remove(WhichHost),
 }
 
-pub(super) fn run(args: &Args) -> Result<(), Failure> {
-    match &args.command {
-        Command::Add(args) => add::run(args),
+pub(super) fn run(command: &Command) -> Result<(), CliError> {
+    match command {
+        Command::Add(which) => add::run(which),
         Command::List(args) => list::run(args),
-        Command::Remove(args) => remove::run(args),
+        Command::Remove(which) => remove::run(which),
     }
+}
+
+/// A host of a workspace.
+#[derive(Debug, clap::Args)]
+pub(in crate::cli) struct WhichHost {
+    #[command(flatten)]
+    workspace: WhichWorkspace,
+    /// The host's name, without a port
+    #[arg(value_parser = arguments::host)]
+    host: String,
 }

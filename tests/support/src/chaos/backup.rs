@@ -1,4 +1,4 @@
-//! F7, T-BACKUP: a backup that is made under load, and restored as its help says. It holds every link that
+//! A backup that is made under load, and restored as its help says. It holds every link that
 //! was acknowledged before it began and not changed since, and the restored store is the backup, row
 //! by row.
 
@@ -16,7 +16,6 @@ use tokio::task::block_in_place;
 use super::creators::{Creator, Notes, found};
 use super::history::State;
 use super::kill::{expect_whole, program};
-use crate::http::Http;
 use crate::process::Program;
 use crate::rng::Rng;
 
@@ -48,7 +47,7 @@ impl fmt::Display for Figures {
 pub async fn run(seed: u64, folder: &Path, clients: u64) -> Figures {
     let (notes, rng) = (Notes::default(), Rng::new(seed));
     let server = block_in_place(|| program(folder).start());
-    let http = Http::new(server.base_url());
+    let http = server.http();
     let creators = (0..clients).map(|client| {
         let name = format!("c{client}");
         Creator::new(&notes, vec![http.clone()], rng.fork(client), name).until_stopped()
@@ -83,7 +82,7 @@ pub async fn run(seed: u64, folder: &Path, clients: u64) -> Figures {
     let elsewhere = tempfile::tempdir_in(folder).unwrap();
     block_in_place(|| fs::copy(&file, elsewhere.path().join("kurz.db"))).unwrap();
     let restored = block_in_place(|| program(elsewhere.path()).start());
-    let http = Http::new(restored.base_url());
+    let http = restored.http();
     http.get("/healthz").await.expect(200);
     let restore = watch.elapsed();
     for (key, target) in &known {

@@ -1,4 +1,4 @@
-//! T-CLOCK: the machine's clock is wrong, or jumps. libfaketime stands between the program and the
+//! The machine's clock is wrong, or jumps. libfaketime stands between the program and the
 //! system's wall clock; the clock that only goes forward is left alone.
 
 use std::fs;

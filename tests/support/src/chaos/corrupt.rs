@@ -1,4 +1,4 @@
-//! F5, T-CORRUPT: a store that was damaged while nobody served it: a byte turned over, the end cut off, the
+//! A store that was damaged while nobody served it: a byte turned over, the end cut off, the
 //! write-ahead log gone. It is noticed, or it does no harm; no visitor is ever sent elsewhere.
 
 use std::fmt;
@@ -30,7 +30,7 @@ impl Sample {
         let program = program(folder.path());
         let mut links = Vec::new();
         let server = tokio::task::block_in_place(|| program.start());
-        write_links(&Http::new(server.base_url()), 0, &mut links).await;
+        write_links(&server.http(), 0, &mut links).await;
         // In order: everything is moved into the file, and no log is asked for at the next start.
         let (status, log) = tokio::task::block_in_place(|| server.terminate());
         assert!(status.success(), "{log}");
@@ -39,7 +39,7 @@ impl Sample {
             assert_eq!(left, 0, "{name}");
         }
         let server = tokio::task::block_in_place(|| program.start());
-        write_links(&Http::new(server.base_url()), LINKS / 2, &mut links).await;
+        write_links(&server.http(), LINKS / 2, &mut links).await;
         tokio::task::block_in_place(|| server.kill_9());
         Self { folder, links }
     }
@@ -159,7 +159,7 @@ pub async fn run(seed: u64, trials: u64) -> Figures {
                 figures.refused += 1;
             }
             Ok(process) => {
-                let http = Http::new(process.base_url());
+                let http = process.http();
                 let (missing, noticed) = look(&http, &sample.links, &what).await;
                 tokio::task::block_in_place(|| process.kill_9());
                 if missing > 0 {

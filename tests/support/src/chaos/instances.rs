@@ -1,9 +1,7 @@
-//! Three instances on one PostgreSQL and one Redis, each behind wires of its own that can be slow,
+//! Three instances on one PostgreSQL and one Redis, each behind proxies of its own that can be slow,
 //! silent or cut. Faults come one after another on a seeded schedule: instances are killed and
 //! stopped, Redis and PostgreSQL are killed, stopped and cut off, and between the faults all is to be
 //! well. Clocks of the instances differ by minutes.
-//!
-//! T-LAT, T-REDISKILL, T-REDISSTOP, T-PGKILL, T-PART and the skew of T-CLOCK: E4 to E8, E10, E11.
 
 use std::collections::VecDeque;
 use std::fmt;
@@ -20,7 +18,7 @@ use tokio::time::sleep;
 use super::clock;
 use super::creators::{Creator, Notes, WORKSPACES, look};
 use super::history::{End, Key, Rule};
-use super::proxy::{Proxy, Wire};
+use super::proxy::{Condition, Proxy};
 use crate::http::Http;
 use crate::links;
 use crate::process::{Process, Program};
@@ -50,10 +48,10 @@ pub struct Plan {
 enum Fault {
     KillInstance(usize),
     StopInstance(usize),
-    RedisWire(Wire),
+    RedisNetwork(Condition),
     RedisKilled,
     RedisStopped,
-    PostgresWire(Wire),
+    PostgresNetwork(Condition),
     PostgresKilled,
     /// One instance alone is cut off from both.
     Island(usize),
@@ -68,20 +66,20 @@ impl fmt::Display for Fault {
 impl Fault {
     fn draw(rng: &mut Rng) -> Self {
         let instance = rng.index(INSTANCES);
-        let wire = match rng.below(5) {
-            0 => Wire::Slow(Duration::from_millis(5)),
-            1 => Wire::Slow(Duration::from_millis(50)),
-            2 => Wire::Slow(Duration::from_millis(500)),
-            3 => Wire::Silent,
-            _ => Wire::Cut,
+        let condition = match rng.below(5) {
+            0 => Condition::Slow(Duration::from_millis(5)),
+            1 => Condition::Slow(Duration::from_millis(50)),
+            2 => Condition::Slow(Duration::from_millis(500)),
+            3 => Condition::Silent,
+            _ => Condition::Cut,
         };
         match rng.below(10) {
             0 => Self::KillInstance(instance),
             1 => Self::StopInstance(instance),
-            2..=3 => Self::RedisWire(wire),
+            2..=3 => Self::RedisNetwork(condition),
             4 => Self::RedisKilled,
             5 => Self::RedisStopped,
-            6..=7 => Self::PostgresWire(wire),
+            6..=7 => Self::PostgresNetwork(condition),
             8 => Self::PostgresKilled,
             _ => Self::Island(instance),
         }
@@ -89,7 +87,7 @@ impl Fault {
 
     /// Whether making and following links may fail meanwhile. Redis alone excuses nothing.
     fn excuses(self) -> bool {
-        !matches!(self, Self::RedisWire(_) | Self::RedisKilled | Self::RedisStopped)
+        !matches!(self, Self::RedisNetwork(_) | Self::RedisKilled | Self::RedisStopped)
     }
 }
 
@@ -117,20 +115,20 @@ impl Cluster {
             ports.push(free_port());
             let mut program = TestServer::builder()
                 .default_timeouts()
-                .process()
-                .env("KURZ_LISTEN", &format!("127.0.0.1:{}", ports[at]))
-                .env("KURZ_PUBLIC_URL", "http://localhost")
-                .env(
+                .setting("KURZ_LISTEN", &format!("127.0.0.1:{}", ports[at]))
+                .setting("KURZ_PUBLIC_URL", "http://localhost")
+                .setting(
                     "KURZ_STORE",
                     &format!("postgres://postgres@127.0.0.1:{}/postgres", to_postgres[at].port()),
                 )
-                .env("KURZ_REDIS", &format!("redis://127.0.0.1:{}", to_redis[at].port()))
-                .env("KURZ_THREADS", "1")
-                .env("KURZ_POOL_SIZE", "6")
-                .env("KURZ_STATEMENT_TIMEOUT", "2s")
+                .setting("KURZ_REDIS", &format!("redis://127.0.0.1:{}", to_redis[at].port()))
+                .setting("KURZ_THREADS", "1")
+                .setting("KURZ_POOL_SIZE", "6")
+                .setting("KURZ_STATEMENT_TIMEOUT", "2s")
                 // A link whose hits nobody counts needs no Redis; one link has a limit of its own.
-                .env("KURZ_HIT_LIMIT", "0")
-                .env("KURZ_IDLE_TIMEOUT", "10m");
+                .setting("KURZ_HIT_LIMIT", "0")
+                .setting("KURZ_IDLE_TIMEOUT", "10m")
+                .process();
             if let Some(skew) = at.checked_sub(1).map(|at| plan.skew[at]) {
                 program = clock::shifted(program, skew);
             }
@@ -144,9 +142,9 @@ impl Cluster {
         self.ports.iter().map(|port| Http::new(&format!("http://127.0.0.1:{port}"))).collect()
     }
 
-    fn set_wires(wires: &[Proxy], wire: Wire) {
-        for one in wires {
-            one.set(wire);
+    fn set_all(proxies: &[Proxy], condition: Condition) {
+        for one in proxies {
+            one.set(condition);
         }
     }
 
@@ -160,14 +158,14 @@ impl Cluster {
                 self.running[at].take().expect("it runs").kill_9();
             }
             Fault::StopInstance(at) => self.instance(at).freeze(),
-            Fault::RedisWire(wire) => Self::set_wires(&self.to_redis, wire),
+            Fault::RedisNetwork(condition) => Self::set_all(&self.to_redis, condition),
             Fault::RedisKilled => self.redis.kill(),
             Fault::RedisStopped => self.redis.freeze(),
-            Fault::PostgresWire(wire) => Self::set_wires(&self.to_postgres, wire),
+            Fault::PostgresNetwork(condition) => Self::set_all(&self.to_postgres, condition),
             Fault::PostgresKilled => self.postgres.kill(),
             Fault::Island(at) => {
-                self.to_redis[at].set(Wire::Silent);
-                self.to_postgres[at].set(Wire::Silent);
+                self.to_redis[at].set(Condition::Silent);
+                self.to_postgres[at].set(Condition::Silent);
             }
         }
     }
@@ -179,10 +177,10 @@ impl Cluster {
             Fault::RedisKilled => self.redis.start_again(),
             Fault::RedisStopped => self.redis.thaw(),
             Fault::PostgresKilled => self.postgres.start_again(),
-            Fault::RedisWire(_) | Fault::PostgresWire(_) | Fault::Island(_) => {}
+            Fault::RedisNetwork(_) | Fault::PostgresNetwork(_) | Fault::Island(_) => {}
         }
-        Self::set_wires(&self.to_redis, Wire::Good);
-        Self::set_wires(&self.to_postgres, Wire::Good);
+        Self::set_all(&self.to_redis, Condition::Good);
+        Self::set_all(&self.to_postgres, Condition::Good);
     }
 
     /// Wait until every instance says that all is well; how long that took.
@@ -278,7 +276,7 @@ pub async fn run(plan: Plan, told: impl Fn(&str)) -> Figures {
     let mut cluster = Cluster::start(plan).await;
     let (notes, rng) = (Notes::default(), Rng::new(plan.seed));
     let https = cluster.https();
-    cluster.calm(Fault::RedisWire(Wire::Good)).await;
+    cluster.calm(Fault::RedisNetwork(Condition::Good)).await;
     let body = json!({ "original_url": "https://example.com/red/limited", "hit_limit": LIMIT });
     let made = links::make(&https[0], WORKSPACES[0], &body).await;
     let hits = Hits { key: Key::new(WORKSPACES[0], links::code(&made)), recent: Mutex::default() };
@@ -316,7 +314,7 @@ pub async fn run(plan: Plan, told: impl Fn(&str)) -> Figures {
             block_in_place(|| cluster.end(fault));
             let calm = cluster.calm(fault).await;
             calm_after.push((fault.to_string(), calm));
-            // What waited in the wire has its answer by now.
+            // What waited in the proxy has its answer by now.
             sleep(Duration::from_millis(300)).await;
             notes.fault.store(false, SeqCst);
             sleep(Duration::from_millis(700)).await;

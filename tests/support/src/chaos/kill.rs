@@ -1,5 +1,6 @@
-//! F1, T-KILL: `kill -9` at random moments under 64 clients that create, edit and delete. After each
-//! kill kurz starts on what is left, and every link that was touched is looked at; at the end every one once more.
+//! `kill -9` at random moments under 64 clients that create, edit and delete. After each
+//! kill kurz starts on what is left, and every link that was touched is looked at; at the end
+//! every one once more.
 
 use std::fmt;
 use std::path::Path;
@@ -9,7 +10,6 @@ use futures_util::future::{join, join_all};
 use kurz::clock::Stopwatch;
 
 use super::creators::{Creator, Notes, look};
-use crate::http::Http;
 use crate::process::{Process, Program};
 use crate::rng::Rng;
 use crate::server::TestServer;
@@ -68,10 +68,10 @@ impl fmt::Display for Figures {
 pub fn program(folder: &Path) -> Program {
     TestServer::builder()
         .default_timeouts()
+        .setting("KURZ_STORE", &format!("sqlite://{}", folder.join("kurz.db").display()))
+        .setting("KURZ_IDLE_TIMEOUT", "10m")
+        .setting("KURZ_LOG", "error")
         .process()
-        .env("KURZ_STORE", &format!("sqlite://{}", folder.join("kurz.db").display()))
-        .env("KURZ_IDLE_TIMEOUT", "10m")
-        .env("KURZ_LOG", "error")
 }
 
 /// Kill and look, as often as the plan says. Panics with what was broken, and the seed.
@@ -82,7 +82,7 @@ pub async fn run(plan: Plan, folder: &Path, told: impl Fn(u64, Duration)) -> Fig
     let mut restarts = Vec::new();
     let mut process = start(&program);
     for kill in 0..plan.kills {
-        let http = Http::new(process.base_url());
+        let http = process.http();
         let wait = Duration::from_millis(rng.between(plan.after_ms.0, plan.after_ms.1));
         let clients = (0..CLIENTS).map(|client| {
             let rng = rng.fork(kill * CLIENTS + client);
@@ -97,7 +97,7 @@ pub async fn run(plan: Plan, folder: &Path, told: impl Fn(u64, Duration)) -> Fig
 
         let watch = Stopwatch::start();
         process = start(&program);
-        let http = Http::new(process.base_url());
+        let http = process.http();
         http.get("/w/red/nobody-made-this").await.expect(404);
         let took = watch.elapsed();
         restarts.push(took);
@@ -105,7 +105,7 @@ pub async fn run(plan: Plan, folder: &Path, told: impl Fn(u64, Duration)) -> Fig
         notes.write(|history| history.expect_sound("kill", plan.seed));
         told(kill + 1, took);
     }
-    let http = Http::new(process.base_url());
+    let http = process.http();
     let mut keys = notes.write(|history| history.keys());
     while keys.len() > LAST_LOOK {
         keys.swap_remove(rng.index(keys.len()));

@@ -6,7 +6,7 @@ pub mod backup;
 pub mod clock;
 pub mod corrupt;
 pub mod creators;
-pub mod full;
+pub mod disk_full;
 pub mod history;
 pub mod instances;
 pub mod kill;

@@ -1,4 +1,4 @@
-//! A wire that can be slow, silent or cut, between kurz and a server it leans on.
+//! A TCP proxy between kurz and PostgreSQL or Redis that can be slow, silent or cut.
 
 use std::net::SocketAddr;
 use std::time::Duration;
@@ -11,9 +11,9 @@ use tokio::sync::watch;
 use tokio::task::JoinHandle;
 use tokio::time::sleep;
 
-/// How the wire is.
+/// How the network behaves.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Wire {
+pub enum Condition {
     Good,
     /// Everything takes so much longer, each way.
     Slow(Duration),
@@ -23,10 +23,10 @@ pub enum Wire {
     Cut,
 }
 
-/// A place to connect to instead of the server itself.
+/// An address to connect to instead of the server itself.
 pub struct Proxy {
     address: SocketAddr,
-    wire: watch::Sender<Wire>,
+    condition: watch::Sender<Condition>,
     listening: JoinHandle<()>,
 }
 
@@ -35,21 +35,21 @@ impl Proxy {
     pub async fn start(server: String) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();
-        let (wire, seen) = watch::channel(Wire::Good);
+        let (condition, seen) = watch::channel(Condition::Good);
         let listening = Handle::current().spawn(async move {
             while let Ok((client, _)) = listener.accept().await {
                 Handle::current().spawn(carry(client, server.clone(), seen.clone()));
             }
         });
-        Self { address, wire, listening }
+        Self { address, condition, listening }
     }
 
     pub fn port(&self) -> u16 {
         self.address.port()
     }
 
-    pub fn set(&self, wire: Wire) {
-        self.wire.send_replace(wire);
+    pub fn set(&self, condition: Condition) {
+        self.condition.send_replace(condition);
     }
 }
 
@@ -59,10 +59,10 @@ impl Drop for Proxy {
     }
 }
 
-async fn carry(client: TcpStream, server: String, wire: watch::Receiver<Wire>) {
+async fn carry(client: TcpStream, server: String, condition: watch::Receiver<Condition>) {
     // Closed with a reset, not with a farewell.
     let _ = client.set_zero_linger();
-    if *wire.borrow() == Wire::Cut {
+    if *condition.borrow() == Condition::Cut {
         return;
     }
     let Ok(upstream) = TcpStream::connect(server).await else { return };
@@ -70,30 +70,34 @@ async fn carry(client: TcpStream, server: String, wire: watch::Receiver<Wire>) {
     let _ = (client.set_nodelay(true), upstream.set_nodelay(true));
     let ((from_client, to_client), (from_server, to_server)) =
         (client.into_split(), upstream.into_split());
-    let mut cut = wire.clone();
+    let mut cut = condition.clone();
     tokio::select! {
-        () = pass(from_client, to_server, wire.clone()) => {}
-        () = pass(from_server, to_client, wire) => {}
-        _ = cut.wait_for(|wire| *wire == Wire::Cut) => {}
+        () = pass(from_client, to_server, condition.clone()) => {}
+        () = pass(from_server, to_client, condition) => {}
+        _ = cut.wait_for(|condition| *condition == Condition::Cut) => {}
     }
 }
 
 /// One way of a connection, until it ends.
-async fn pass(mut from: OwnedReadHalf, mut to: OwnedWriteHalf, mut wire: watch::Receiver<Wire>) {
+async fn pass(
+    mut from: OwnedReadHalf,
+    mut to: OwnedWriteHalf,
+    mut condition: watch::Receiver<Condition>,
+) {
     let mut space = vec![0; 64 * 1024];
     while let Ok(read) = from.read(&mut space).await {
         if read == 0 {
             break;
         }
-        let now = *wire.borrow();
+        let now = *condition.borrow();
         match now {
-            Wire::Slow(by) => sleep(by).await,
-            Wire::Silent => {
-                if wire.wait_for(|wire| *wire != Wire::Silent).await.is_err() {
+            Condition::Slow(by) => sleep(by).await,
+            Condition::Silent => {
+                if condition.wait_for(|condition| *condition != Condition::Silent).await.is_err() {
                     break;
                 }
             }
-            Wire::Good | Wire::Cut => {}
+            Condition::Good | Condition::Cut => {}
         }
         if to.write_all(&space[..read]).await.is_err() {
             break;
@@ -134,20 +138,20 @@ mod tests {
         let proxy = Proxy::start(echo().await).await;
         let mut stream = TcpStream::connect(proxy.address).await.unwrap();
         say(&mut stream).await.unwrap();
-        proxy.set(Wire::Slow(Duration::from_millis(50)));
+        proxy.set(Condition::Slow(Duration::from_millis(50)));
         let watch = Stopwatch::start();
         say(&mut stream).await.unwrap();
         assert!(watch.elapsed() >= Duration::from_millis(100), "each way");
-        proxy.set(Wire::Silent);
+        proxy.set(Condition::Silent);
         assert!(timeout(Duration::from_millis(100), say(&mut stream)).await.is_err());
-        proxy.set(Wire::Good);
+        proxy.set(Condition::Good);
         let mut late = [0; 5];
         stream.read_exact(&mut late).await.unwrap();
-        proxy.set(Wire::Cut);
+        proxy.set(Condition::Cut);
         assert!(say(&mut stream).await.is_err());
         let mut other = TcpStream::connect(proxy.address).await.unwrap();
         assert!(say(&mut other).await.is_err());
-        proxy.set(Wire::Good);
+        proxy.set(Condition::Good);
         let mut other = TcpStream::connect(proxy.address).await.unwrap();
         say(&mut other).await.unwrap();
     }

@@ -1,4 +1,4 @@
-//! T-SOAK: a server under a steady mix of redirects, misses and creations for a long time, among thousands
+//! A server under a steady mix of redirects, misses and creations for a long time, among thousands
 //! of connections that rest. Nothing fails, and neither memory nor descriptors grow.
 //!
 //! The connections come from 64 addresses, so that the bound on connections from one stays on.
@@ -248,13 +248,13 @@ fn look(process: &Process, at: Duration) -> Sample {
 pub async fn run(plan: Plan, told: impl Fn(&Sample, u64)) -> Figures {
     let program = TestServer::builder()
         .default_timeouts()
-        .process()
         // Full before the first look, so that what grows afterwards is not a cache that fills.
-        .env("KURZ_CACHE_BYTES", "4MiB")
-        .env("KURZ_REPEAT_BYTES", "64KiB")
-        .env("KURZ_HIT_LIMIT", "0")
-        .env("KURZ_IDLE_TIMEOUT", "1h")
-        .env("KURZ_LOG", "error");
+        .setting("KURZ_CACHE_BYTES", "4MiB")
+        .setting("KURZ_REPEAT_BYTES", "64KiB")
+        .setting("KURZ_HIT_LIMIT", "0")
+        .setting("KURZ_IDLE_TIMEOUT", "1h")
+        .setting("KURZ_LOG", "error")
+        .process();
     let process = tokio::task::block_in_place(|| program.start());
     let to: SocketAddr = process.base_url().trim_start_matches("http://").parse().unwrap();
     let notes = Notes::default();

@@ -1,4 +1,4 @@
-//! F3, T-FULL: the disk that holds the store is full. Nothing is acknowledged that is not stored,
+//! The disk that holds the store is full. Nothing is acknowledged that is not stored,
 //! redirects go on and are counted, and when there is room again all is as before, by itself.
 //!
 //! The disk is a small one in memory that only this server sees: it goes away with it.
@@ -13,7 +13,6 @@ use kurz::clock::Stopwatch;
 use serde_json::{Value, json};
 
 use super::kill::expect_whole;
-use crate::http::Http;
 use crate::links;
 use crate::process::Process;
 use crate::rng::Rng;
@@ -104,7 +103,7 @@ impl fmt::Display for Figures {
 /// Fill and free the disk `rounds` times, and keep it full for `hold` each time.
 pub async fn run(seed: u64, rounds: u64, hold: Duration) -> Figures {
     let server = tokio::task::block_in_place(SmallDisk::start);
-    let http = Http::new(server.process.base_url());
+    let http = server.process.http();
     let mut rng = Rng::new(seed);
     let (mut made, mut healed_in) = (Vec::new(), Vec::new());
     let (mut refused, mut redirects) = (0, 0);

@@ -6,26 +6,26 @@ use http::{HeaderMap, StatusCode, header};
 use crate::app::AppError;
 use crate::problem::Problem;
 use crate::web::i18n::{Words, fill};
-use crate::web::page::{self, Manner};
+use crate::web::page::{self, PageStatus};
 use crate::web::visitor::words_of;
 
 /// An error that ends a page. `guard` makes a page of it, in the visitor's language.
 #[derive(Clone, Debug)]
-pub(super) struct Failure(Problem);
+pub(super) struct PageError(Problem);
 
-impl From<AppError> for Failure {
+impl From<AppError> for PageError {
     fn from(error: AppError) -> Self {
         Self(error.into())
     }
 }
 
-impl From<Problem> for Failure {
+impl From<Problem> for PageError {
     fn from(problem: Problem) -> Self {
         Self(problem)
     }
 }
 
-impl IntoResponse for Failure {
+impl IntoResponse for PageError {
     fn into_response(self) -> Response {
         let mut response = self.0.clone().into_response();
         response.extensions_mut().insert(self);
@@ -35,7 +35,9 @@ impl IntoResponse for Failure {
 
 /// The page of a failure, to those who show pages.
 pub(super) fn dress(response: Response, headers: &HeaderMap) -> Response {
-    let Some(Failure(problem)) = response.extensions().get::<Failure>() else { return response };
+    let Some(PageError(problem)) = response.extensions().get::<PageError>() else {
+        return response;
+    };
     if !page::wants_page(headers) {
         return response;
     }
@@ -61,20 +63,20 @@ pub(super) fn dress(response: Response, headers: &HeaderMap) -> Response {
 
 /// Why a form was refused.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Refusal {
-    pub(super) status: Manner,
+pub(super) struct FormErrors {
+    pub(super) status: PageStatus,
     /// What is not about one field.
     pub(super) general: Option<String>,
     fields: Vec<(&'static str, String)>,
 }
 
-impl Refusal {
+impl FormErrors {
     /// In the visitor's words; a failure of ours is no refusal.
-    pub(super) fn read(error: AppError, words: &Words) -> Result<Self, Failure> {
+    pub(super) fn read(error: AppError, words: &Words) -> Result<Self, PageError> {
         let problem = Problem::from(error);
         let is_ours = problem.status().is_server_error() && problem.code() != "busy";
         if is_ours || problem.status() == StatusCode::NOT_FOUND {
-            return Err(Failure(problem));
+            return Err(PageError(problem));
         }
         let fields: Vec<_> = problem
             .fields()
@@ -82,7 +84,7 @@ impl Refusal {
             .collect();
         let general = tell(words, &problem);
         let general = fields.is_empty().then_some(general);
-        let status = Manner { status: problem.status(), retry_after: problem.retry_after() };
+        let status = PageStatus { status: problem.status(), retry_after: problem.retry_after() };
         Ok(Self { status, general, fields })
     }
 

@@ -1,4 +1,4 @@
-//! F4, T-EIO: the disk refuses to sync what was written. Nothing is acknowledged then, the server says
+//! The disk refuses to sync what was written. Nothing is acknowledged then, the server says
 //! that it is not ready, redirects go on, and when the disk obeys again so does everything else.
 //!
 //! strace stands between the server and the kernel, and lets its calls fail.
@@ -61,7 +61,7 @@ async fn nothing_is_acknowledged_that_the_disk_refused_to_keep() {
     let folder = tempfile::tempdir().unwrap();
     let program = program(folder.path()).env("KURZ_LOG", "off");
     let server = block_in_place(|| program.start());
-    let http = Http::new(server.base_url());
+    let http = server.http();
     for code in ["hot", "cold"] {
         let body = json!({ "original_url": "https://example.com/", "custom_code": code });
         http.post("/api/v1/workspaces/red/links", &body).await.expect(201);
@@ -92,7 +92,7 @@ async fn nothing_is_acknowledged_that_the_disk_refused_to_keep() {
     block_in_place(|| strace.detach());
     block_in_place(|| server.kill_9());
     let server = block_in_place(|| program.start());
-    let http = Http::new(server.base_url());
+    let http = server.http();
     look(&http, &notes, &notes.write(|history| history.keys()), 8).await;
     block_in_place(|| server.kill_9());
     notes.write(|history| {

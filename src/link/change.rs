@@ -1,4 +1,4 @@
-//! One field of a change: left as it is, or set to something, which may be nothing.
+//! What a request says about one field: leave it, or set it, perhaps to nothing.
 
 /// What to do with a field.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use kurz_test_support::chaos::full::run;
+use kurz_test_support::chaos::disk_full::run;
 
 // threats: F3
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

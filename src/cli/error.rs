@@ -1,6 +1,6 @@
 //! How a subcommand ends when it is not done: a sentence for people and an exit code for programs.
 //!
-//! Invariant: a failure is reported once, by [`Failure::report`], and on stderr only.
+//! Invariant: a failure is reported once, by [`CliError::report`], and on stderr only.
 
 use std::io::{self, Write};
 use std::process::ExitCode;
@@ -15,7 +15,7 @@ pub(super) const USAGE: u8 = 2;
 
 /// Why a subcommand did not do what it was asked for.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Failure {
+pub enum CliError {
     /// It tried and could not: exit code 1.
     Failed(String),
     /// The input or the configuration is not acceptable: exit code 2.
@@ -24,7 +24,7 @@ pub enum Failure {
     ClosedPipe,
 }
 
-impl Failure {
+impl CliError {
     /// The failure to read `what`.
     pub fn reading(what: &str, error: &io::Error) -> Self {
         Self::Failed(format!("Cannot read {what}: {error}; check it and try again."))
@@ -51,13 +51,13 @@ impl Failure {
     }
 }
 
-impl From<ConfigError> for Failure {
+impl From<ConfigError> for CliError {
     fn from(error: ConfigError) -> Self {
         Self::Refused(error.to_string())
     }
 }
 
-impl From<store::Error> for Failure {
+impl From<store::Error> for CliError {
     fn from(error: store::Error) -> Self {
         Self::Failed(sentence(&error.to_string()))
     }
@@ -75,32 +75,32 @@ pub(super) fn sentence(text: &str) -> String {
     }
 }
 
-impl From<Refusal> for Failure {
-    fn from(refusal: Refusal) -> Self {
+impl From<InputError> for CliError {
+    fn from(refusal: InputError) -> Self {
         Self::Refused(refusal.sentence)
     }
 }
 
 /// Input that is not acceptable: the sentence for an argument, the stable code for a line of stdin.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Refusal {
+pub(super) struct InputError {
     pub(super) code: &'static str,
     sentence: String,
 }
 
-impl Refusal {
+impl InputError {
     pub(super) fn new(code: &'static str, sentence: &str) -> Self {
         Self { code, sentence: sentence.to_owned() }
     }
 }
 
-impl From<UrlError> for Refusal {
+impl From<UrlError> for InputError {
     fn from(error: UrlError) -> Self {
         Self::new(error.code(), &error.to_string())
     }
 }
 
-impl From<CounterError> for Refusal {
+impl From<CounterError> for InputError {
     fn from(error: CounterError) -> Self {
         Self::new(error.code(), &error.to_string())
     }
@@ -126,11 +126,11 @@ mod tests {
 
     #[test]
     fn a_closed_pipe_is_no_failure_to_the_shell_and_other_errors_are() {
-        let closed = Failure::writing(&io::Error::from(io::ErrorKind::BrokenPipe));
-        assert_eq!(closed, Failure::ClosedPipe);
+        let closed = CliError::writing(&io::Error::from(io::ErrorKind::BrokenPipe));
+        assert_eq!(closed, CliError::ClosedPipe);
         assert_eq!(closed.report(), ExitCode::SUCCESS);
-        let full = Failure::writing(&io::Error::from(io::ErrorKind::StorageFull));
+        let full = CliError::writing(&io::Error::from(io::ErrorKind::StorageFull));
         assert_eq!(full.report(), ExitCode::from(1));
-        assert_eq!(Failure::from(Refusal::from(UrlError::Empty)).report(), ExitCode::from(2));
+        assert_eq!(CliError::from(InputError::from(UrlError::Empty)).report(), ExitCode::from(2));
     }
 }

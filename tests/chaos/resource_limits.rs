@@ -1,5 +1,5 @@
-//! What a server does when the system gives it less than it asks for: F8, a write-ahead log that cannot
-//! be moved because somebody reads without an end; F9, no descriptor left for another connection.
+//! What a server does when the system gives it less than it asks for: a write-ahead log that cannot
+//! be moved because somebody reads without an end, or no descriptor left for another connection.
 
 use std::fs;
 use std::io::{Read, Write};
@@ -18,7 +18,7 @@ const MIB: u64 = 1024 * 1024;
 
 /// The value of a metric without labels; 0 before it is first set.
 async fn metric(server: &Process, name: &str) -> f64 {
-    let text = Http::new(&server.admin_url()).get("/metrics").await.expect(200).text();
+    let text = server.admin().get("/metrics").await.expect(200).text();
     let line = text.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(' '));
     line.map_or(0.0, |value| value.parse().unwrap())
 }
@@ -36,7 +36,7 @@ async fn a_log_that_a_reader_pins_is_told_of_and_shrinks_when_the_reader_ends() 
     let folder = tempfile::tempdir().unwrap();
     let server = program(folder.path()).env("KURZ_LOG", "info");
     let server = block_in_place(|| server.start());
-    let http = Http::new(server.base_url());
+    let http = server.http();
     let body = json!({ "original_url": "https://example.com/", "custom_code": "one" });
     http.post("/api/v1/workspaces/team/links", &body).await.expect(201);
     let log = folder.path().join("kurz.db-wal");
@@ -94,19 +94,19 @@ fn is_served(stream: &mut TcpStream) -> bool {
 async fn a_server_without_descriptors_keeps_those_it_serves_and_recovers() {
     let program = TestServer::builder()
         .default_timeouts()
+        .setting("KURZ_THREADS", "1")
+        .setting("KURZ_POOL_SIZE", "2")
+        .setting("KURZ_HEADER_TIMEOUT", "10m")
+        .setting("KURZ_IDLE_TIMEOUT", "10m")
         .process()
-        .env("KURZ_THREADS", "1")
-        .env("KURZ_POOL_SIZE", "2")
-        .env("KURZ_HEADER_TIMEOUT", "10m")
-        .env("KURZ_IDLE_TIMEOUT", "10m")
         .through(&["prlimit", "--nofile=64:64"]);
     let server = block_in_place(|| program.start());
-    let http = Http::new(server.base_url());
+    let http = server.http();
     let body = json!({ "original_url": "https://example.com/", "custom_code": "one" });
     http.post("/api/v1/workspaces/team/links", &body).await.expect(201);
     http.get("/w/team/one").await.expect(302);
     // The one that asks for metrics is in before the crowd.
-    let admin = Http::new(&server.admin_url());
+    let admin = server.admin();
     let errors = async || {
         let text = admin.get("/metrics").await.expect(200).text();
         let line = text.lines().find_map(|line| line.strip_prefix("kurz_accept_errors_total "));
