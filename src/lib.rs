@@ -13,6 +13,7 @@
 //! | `sync` | atomics and locks that `tests/loom` replaces by its own | nothing |
 //! | [`config`] | every setting: default, bounds, words | `code`, `account` |
 //! | [`store`] | the only SQL: SQLite and PostgreSQL | `code`, `link`, `account`, `config` |
+//! | [`telemetry`] | request ids, spans, access log, OTLP export | `config`, `account`, `client_address` |
 //! | [`redis`], [`peers`] | Redis; what instances say to each other | `store`, `config` |
 //! | [`quota`], [`clicks`] | quotas; redirects on their way to the store | `store`, `link` |
 //! | [`cache`] | links and hosts in memory | `store`, `clicks` |
@@ -52,4 +53,5 @@ pub mod redis;
 pub mod server;
 pub mod store;
 mod sync;
+pub mod telemetry;
 pub mod web;

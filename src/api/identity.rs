@@ -12,6 +12,7 @@ use crate::account::Caller;
 use crate::app::{App, AppError};
 use crate::client_address::ClientAddress;
 use crate::problem::Problem;
+use crate::telemetry::set_caller;
 
 /// Who asks.
 pub(crate) struct Identified(pub(crate) Caller);
@@ -22,7 +23,9 @@ impl FromRequestParts<Arc<App>> for Identified {
     async fn from_request_parts(parts: &mut Parts, app: &Arc<App>) -> Result<Self, Problem> {
         let Ok(ClientAddress(client)) = ClientAddress::from_request_parts(parts, app).await;
         let credential = bearer(&parts.headers)?;
-        Ok(Self(app.identify(credential, client).await?))
+        let caller = app.identify(credential, client).await?;
+        set_caller(&caller);
+        Ok(Self(caller))
     }
 }
 

@@ -18,10 +18,11 @@ impl App {
 
     /// Drop what redirects know about a link's addresses, here and on the other instances.
     pub(super) fn invalidate_redirects(&self, workspace: &str, code: &str) {
-        let keys = vec![code.to_owned(), format!("{workspace}/{code}")];
-        for key in &keys {
-            self.parts.store.changed(key);
-            self.parts.links.forget(key);
+        let mut keys = Vec::with_capacity(2);
+        for key in AddressKey::of_link(workspace, code) {
+            self.parts.store.changed(&key);
+            self.parts.links.forget(key.as_str());
+            keys.push(key.to_string());
         }
         self.parts.peers.publish(Message::Invalidate(keys));
     }
@@ -68,10 +69,10 @@ impl App {
     }
 
     fn invalidate_keys(&self, keys: &[String]) {
-        for key in keys {
-            self.parts.store.changed(key);
-            self.parts.links.forget(key);
-            if let Some((workspace, code)) = key.split_once('/') {
+        for key in keys.iter().filter_map(|key| AddressKey::parse(key)) {
+            self.parts.store.changed(&key);
+            self.parts.links.forget(key.as_str());
+            if let (Some(workspace), code) = key.parts() {
                 self.parts.reuse.invalidate(workspace, code);
             }
         }

@@ -1,5 +1,5 @@
-//! The block list that is in force. It is asked when a link is made, changed or read into memory,
-//! never for a redirect: whoever puts a new one in place forgets the links that are in memory.
+//! The block list in use. It is checked when a link is created, changed or loaded, never for a
+//! redirect: replacing it invalidates the cached links.
 
 use std::sync::Arc;
 

@@ -1,9 +1,9 @@
 //! Links by address. A key is `code` on the main host, or `workspace/code`; a slash is in neither,
 //! so no two addresses share a key.
 //!
-//! Invariant: what [`LinkCache::forget`] was told about before a load began, or while it runs, is
-//! not served from the cache afterwards: forgetting a key also ends its load's right to be kept, and
-//! then changes the key's version, which ends the right of all that workers keep for themselves.
+//! Invariant: a link that was invalidated before or during a load is not served from the cache
+//! afterwards. Invalidating a key also keeps a running load from being stored, and then changes the
+//! key's version, which makes the entries of near caches stale.
 
 use std::hash::BuildHasher;
 use std::sync::Arc;
@@ -31,9 +31,9 @@ use crate::store::{Error, RedirectRow, Store};
 const ENTRY_BYTES: u64 = 256;
 /// What an absent address costs beside its text.
 const ABSENT_BYTES: u64 = 120;
-/// Stamps that keys share.
+/// Number of versions; keys share them by hash.
 const VERSIONS: usize = 4096;
-/// How long an absent address is not asked for again.
+/// How long a negative entry is valid.
 const ABSENT_FOR: Duration = Duration::from_secs(5);
 
 /// What an address leads to.
@@ -80,7 +80,7 @@ pub struct LinkCacheSizes {
 pub struct LinkCache {
     slots: Cache<CompactString, CacheSlot, Weight>,
     hasher: DefaultHashBuilder,
-    /// Changed whenever something is forgotten that shares it, after it was.
+    /// Versions of keys, changed after an invalidation.
     versions: Vec<AtomicU64>,
     /// What each worker may keep for itself.
     near_bytes: u64,
@@ -124,7 +124,7 @@ impl LinkCache {
         }
     }
 
-    /// What a worker keeps of this cache for itself.
+    /// The near cache of a worker.
     pub fn near(&self) -> NearCache {
         NearCache::new(self.near_bytes)
     }
@@ -161,8 +161,8 @@ impl LinkCache {
             Some(link) => CacheSlot::Link(link.clone()),
             None => CacheSlot::AbsentUntil(now.plus(ABSENT_FOR)),
         };
-        // Refused when the key was forgotten meanwhile. This one answer is still right: it was
-        // asked for before the change was acknowledged.
+        // Refused when the key was invalidated meanwhile. This answer is still right: the request came
+        // before the change was acknowledged.
         let _ = guard.insert(slot);
         Ok(link.map_or(Found::Absent, Found::Link))
     }

@@ -1,9 +1,8 @@
-//! Links that a worker sent visitors to lately: its own, so that looking one up takes no lock that
-//! another ever holds, and leads from a slot straight to the link. What is not found, or not up to
-//! date, is asked for behind it.
+//! The near cache: links that one worker used lately, so that a look-up takes no contended lock and
+//! leads from a slot straight to the link. Misses and stale entries go to the shared cache.
 //!
-//! Invariant: what the cache behind it was told to forget is not found here afterwards. A slot holds
-//! the version that its key had before the link was read, and is worth nothing once that has changed.
+//! Invariant: a link that was invalidated in the shared cache is not found here afterwards. A slot
+//! holds the version that its key had before the link was read, and is stale once that has changed.
 
 use std::array;
 use std::sync::{Mutex, PoisonError};

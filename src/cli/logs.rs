@@ -11,7 +11,8 @@ use tracing_subscriber::fmt::MakeWriter;
 use tracing_subscriber::util::SubscriberInitExt;
 
 use super::CliError;
-use crate::config::{Log, LogFormat};
+use crate::config::{AccessLog, Log, LogFormat};
+use crate::telemetry::access_log;
 
 /// Start the log, once for the process.
 pub(crate) fn init(log: &Log) -> Result<(), CliError> {
@@ -23,7 +24,14 @@ fn dispatch<W>(log: &Log, writer: W, colours: bool) -> Result<Dispatch, CliError
 where
     W: for<'a> MakeWriter<'a> + Send + Sync + 'static,
 {
-    let filter = EnvFilter::builder().parse(&log.directives).map_err(|error| failed(&error))?;
+    let directives = match log.access {
+        AccessLog::Off => log.directives.clone(),
+        // Also where the rest of the log is less than info.
+        AccessLog::Control | AccessLog::All => {
+            format!("{},{}", log.directives, access_log::DIRECTIVE)
+        }
+    };
+    let filter = EnvFilter::builder().parse(directives).map_err(|error| failed(&error))?;
     // By default a failed write is told on stderr, which panics when stderr is what failed.
     let lines = tracing_subscriber::fmt()
         .with_env_filter(filter)
@@ -31,7 +39,8 @@ where
         .log_internal_errors(false);
     Ok(match log.format {
         LogFormat::Human => lines.compact().with_ansi(colours).into(),
-        LogFormat::Json => lines.json().flatten_event(true).into(),
+        // The list of spans would repeat the one span that there is.
+        LogFormat::Json => lines.json().flatten_event(true).with_span_list(false).into(),
     })
 }
 
@@ -62,7 +71,8 @@ mod tests {
     fn written(directives: &str, format: LogFormat) -> String {
         let page = Page::default();
         let writer = page.clone();
-        let log = Log { directives: directives.to_owned(), format };
+        let (directives, access) = (directives.to_owned(), AccessLog::Off);
+        let log = Log { directives, format, access, otlp: None };
         let dispatch = dispatch(&log, move || writer.clone(), false).unwrap();
         tracing::dispatcher::with_default(&dispatch, || {
             tracing::info!(code = "abc", "made a link");

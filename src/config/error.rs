@@ -26,6 +26,9 @@ pub enum ConfigError {
         /// What is accepted.
         accepts: String,
     },
+    /// Settings that are each within bounds and do not fit together.
+    #[error("{0}.")]
+    Conflict(&'static str),
     /// The environment holds bytes that are not UTF-8.
     #[error("{setting} is not valid UTF-8; set it to text.")]
     NotText {

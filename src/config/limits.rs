@@ -3,6 +3,9 @@
 //!
 //! Rates are counted by each instance on its own, so that they hold without Redis and without a database.
 
+use std::num::NonZeroUsize;
+use std::thread::available_parallelism;
+
 use super::setting::settings;
 use super::value_parser::{ValueParser, number};
 
@@ -40,6 +43,16 @@ settings! {
         /// Passwords that may wait to be compared; further ones get 503.
         "password_queue" => password_queue: usize = number(1..=10_000).or("64"),
     }
+}
+
+/// How many threads compare passwords where `asked` are asked for. Of 0, one core is left to
+/// redirects, however many people sign in.
+pub fn password_threads(asked: usize) -> NonZeroUsize {
+    if let Some(asked) = NonZeroUsize::new(asked) {
+        return asked;
+    }
+    let cores = available_parallelism().map_or(1, NonZeroUsize::get);
+    NonZeroUsize::new(cores.saturating_sub(1)).unwrap_or(NonZeroUsize::MIN)
 }
 
 fn limit() -> ValueParser<u32> {

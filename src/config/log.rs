@@ -1,8 +1,10 @@
-//! Filter and format of the log; `cli::logs` writes it.
+//! The log, the access log and the export of traces: what is written, in which format, and where it
+//! goes. Writing is done by `cli::logs` and `telemetry`.
 //!
 //! Invariant: the directives are valid, so that setting up the log cannot fail because of them.
 
 use tracing_subscriber::EnvFilter;
+use url::Url;
 
 use super::setting::settings;
 use super::value_parser::{ValueForm, ValueParser, choice};
@@ -16,6 +18,17 @@ pub enum LogFormat {
     Json,
 }
 
+/// Which requests the access log lists.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum AccessLog {
+    /// None.
+    Off,
+    /// Those of the API and the pages.
+    Control,
+    /// Those and redirects.
+    All,
+}
+
 settings! {
     /// Filter and format of the log.
     pub struct Log {
@@ -24,6 +37,15 @@ settings! {
         /// The format of a log line: human-readable, or one JSON object per line.
         "log_format" => format: LogFormat =
             choice([("human", LogFormat::Human), ("json", LogFormat::Json)]).or("human"),
+        /// One line of the log for each request: off, control (API and pages), or all (redirects too).
+        "access_log" => access: AccessLog = choice([
+            ("off", AccessLog::Off),
+            ("control", AccessLog::Control),
+            ("all", AccessLog::All),
+        ]).or("off"),
+        /// The OpenTelemetry collector that traces of API and page requests are sent to, over
+        /// OTLP/HTTP.
+        "otlp" => otlp: Option<Url> = collector().or_none("none: no traces are sent"),
     }
 }
 
@@ -35,4 +57,17 @@ fn directives() -> ValueParser<String> {
         let directives = Some(text).filter(|text| !text.trim().is_empty())?;
         EnvFilter::builder().parse(directives).ok().map(|_| directives.to_owned())
     })
+}
+
+/// The base address of a collector. It goes into log lines, so it holds no credentials.
+fn collector() -> ValueParser<Url> {
+    let accepts = "http:// or https:// with a host and without user, query and fragment, such as \
+                   http://collector:4318";
+    ValueParser::new(ValueForm::Text, accepts, |text| {
+        let url = Url::parse(text).ok()?;
+        let is_plain = url.username().is_empty() && url.password().is_none();
+        let is_base = url.query().is_none() && url.fragment().is_none();
+        (matches!(url.scheme(), "http" | "https") && is_plain && is_base).then_some(url)
+    })
+    .redact_if(|text| text.contains('@'))
 }

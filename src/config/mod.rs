@@ -3,7 +3,8 @@
 //!
 //! Precedence: defaults < file < environment < command line. Nothing here opens a socket or a database.
 //!
-//! Invariant: a [`Config`] is always valid; code that has one need not check values again.
+//! Invariant: a [`Config`] that exists is valid: each setting is within its bounds, and they fit
+//! together. Whoever holds one need not check again.
 
 pub(crate) mod duration;
 pub(crate) mod size;
@@ -11,6 +12,7 @@ mod access;
 mod cache;
 mod client;
 mod codes;
+mod conflicts;
 mod docs;
 mod error;
 mod layers;
@@ -38,8 +40,9 @@ pub use self::codes::Codes;
 pub use self::docs::reference;
 pub use self::error::ConfigError;
 pub(crate) use self::limits::RateLimits;
+pub use self::limits::password_threads;
 pub(crate) use self::links::{Links, PrivateTargets, Targets};
-pub use self::log::{Log, LogFormat};
+pub use self::log::{AccessLog, Log, LogFormat};
 pub use self::net::Net;
 pub use self::public_url::PublicUrl;
 pub use self::redis::{OnOutage, RedisConfig};
@@ -108,7 +111,7 @@ impl Config {
         for (key, text) in &args.flags {
             layers.add_flag(key, text)?;
         }
-        Ok(Self {
+        let config = Self {
             net: Net::read(&layers)?,
             store: StoreConfig::read(&layers)?,
             redis: RedisConfig::read(&layers)?,
@@ -119,7 +122,9 @@ impl Config {
             retention: Retention::read(&layers)?,
             access: Access::read(&layers)?,
             rates: RateLimits::read(&layers)?,
-        })
+        };
+        conflicts::check(&config)?;
+        Ok(config)
     }
 }
 

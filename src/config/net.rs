@@ -3,7 +3,9 @@
 //! Invariant: every timeout and every number of connections has an upper bound.
 
 use std::net::SocketAddr;
+use std::num::NonZeroUsize;
 use std::path::PathBuf;
+use std::thread::available_parallelism;
 use std::time::Duration;
 
 use ipnet::IpNet;
@@ -67,7 +69,13 @@ impl Net {
         self.public_url.clone().unwrap_or_else(|| PublicUrl::of(self.scheme(), bound))
     }
 
-    /// The scheme of the main listener: `http`, or `https` with a certificate.
+    /// How many threads serve requests: as many as were set, or one for each core.
+    pub fn workers(&self) -> NonZeroUsize {
+        let cores = || available_parallelism().unwrap_or(NonZeroUsize::MIN);
+        NonZeroUsize::new(self.threads).unwrap_or_else(cores)
+    }
+
+    /// What is spoken on the main address: `http`, or `https` with a certificate.
     pub fn scheme(&self) -> &'static str {
         if self.tls_cert.is_some() { "https" } else { "http" }
     }

@@ -133,8 +133,8 @@ fn the_file_may_hold_every_type_of_value() {
     assert_eq!(config.log.format, LogFormat::Json);
 }
 
-/// A value that each setting rejects; a setting that is missing here fails the test below.
-const BAD: [(&str, &str); 65] = [
+/// A value that each setting refuses; a setting that is missing here fails the test below.
+const BAD: [(&str, &str); 67] = [
     ("check_bytes", "much"),
     ("listen", "localhost"),
     ("admin_listen", "on"),
@@ -188,6 +188,8 @@ const BAD: [(&str, &str); 65] = [
     ("repeat_bytes", "16MB"),
     ("log", "kurz=loud"),
     ("log_format", "xml"),
+    ("access_log", "on"),
+    ("otlp", "collector:4318"),
     ("anon_ttl", "0"),
     ("purge_grace", "-1s"),
     ("cleanup_interval", "0"),
@@ -325,7 +327,7 @@ fn nothing_printed_shows_a_secret() {
     assert!(!error_of(&bad, None).contains("hunter2"));
     for name in ["KURZ_REDIS", "KURZ_REPLICA"] {
         let url = if name == "KURZ_REDIS" { "redis" } else { "postgres" };
-        let good = [(name, &*format!("{url}://me:hunter2@db:1/1"))];
+        let good = [("KURZ_REDIS", "redis://db"), (name, &*format!("{url}://me:hunter2@db:1/1"))];
         assert!(!format!("{:?}", load(&good, None).unwrap()).contains("hunter2"));
         assert!(!error_of(&[(name, "ftp://me:hunter2@db")], None).contains("hunter2"));
     }

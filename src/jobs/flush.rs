@@ -17,11 +17,11 @@ pub async fn run(app: Arc<App>, stop: CancellationToken) {
     let mut ticks = interval(FLUSH_EVERY);
     ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
     let mut failing = false;
-    let mut last_settled = Instant::now();
+    let mut last_applied = Instant::now();
     while stop.run_until_cancelled(ticks.tick()).await.is_some() {
         let mut flushed = app.flush().await;
-        if flushed.is_ok() && looked.elapsed() >= SILENT {
-            looked = Instant::now();
+        if flushed.is_ok() && last_applied.elapsed() >= SILENT {
+            last_applied = Instant::now();
             flushed = app.apply_abandoned_clicks(SILENT, false).await;
         }
         match flushed {

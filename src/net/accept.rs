@@ -1,6 +1,7 @@
-//! The accept loop of one worker: it lets connections in, serves them, and at the end drains them.
-//! Not the threads, which are `workers`. Invariant: every task that serves a connection is tracked,
-//! so that the loop ends only when they did or when the drain timeout passed.
+//! The accept loop of one worker: accepts connections, serves them, and drains them at shutdown.
+//!
+//! Invariant: every task that serves a connection is tracked, so that the loop ends only when all
+//! tasks have ended or the drain timeout has passed.
 
 use std::convert::Infallible;
 use std::error::Error;
@@ -37,12 +38,12 @@ use super::tls;
 const FIRST_PAUSE: Duration = Duration::from_millis(5);
 const LONGEST_PAUSE: Duration = Duration::from_millis(100);
 
-/// Bytes that may be on their way, each way, on one stream of an HTTP/2 connection; and on the
-/// connection as a whole, so that a hundred streams hold no more than a few of HTTP/1.
+/// Flow-control windows of HTTP/2, per stream and per connection. The second is small, so that a
+/// hundred streams buffer no more than a few connections of HTTP/1.
 const STREAM_BYTES: u32 = 64 * 1024;
 const CONNECTION_BYTES: u32 = 128 * 1024;
 
-/// Spawns what HTTP/2 needs a task for: each of its requests.
+/// HTTP/2 runs each request in a task; these are tracked as well.
 #[derive(Clone)]
 struct Tracked(TaskTracker);
 
@@ -119,7 +120,7 @@ where
         let service = RequestLimits::new((self.connect)(peer), Arc::clone(&state), &self.limits);
         let alive = Alive { state, _permit: permit };
         let builder = Arc::clone(&self.builder);
-        // Two kinds of task: one without TLS is not to carry the room for it.
+        // Two kinds of future, so that one without TLS is not as large as one with it.
         if let Some(tls) = &self.tls {
             let tls = Arc::clone(tls);
             self.tasks.spawn(async move {
@@ -132,7 +133,7 @@ where
         }
     }
 
-    /// Serve those who connected before the end, and whom closing the listener would reset.
+    /// Serve connections that wait in the backlog: closing the listener would reset them.
     fn accept_rest(&mut self, listener: TcpListener) {
         let Ok(listener) = listener.into_std() else { return };
         while let Ok((stream, peer)) = listener.accept() {
@@ -148,7 +149,7 @@ where
         let deadline = Instant::now() + self.limits.drain_timeout;
         let mut tick = interval(self.limits.tick());
         tick.set_missed_tick_behavior(MissedTickBehavior::Delay);
-        // The first tick is now: new connections are to get one whole.
+        // An interval's first tick is immediate; new connections get a whole one.
         tick.tick().await;
         self.timeouts.drain();
         self.tasks.close();
@@ -171,7 +172,7 @@ where
     }
 }
 
-/// Speak HTTP over `stream`, and follow the timeouts's orders.
+/// Serve HTTP on `stream` until it ends or `timeouts` orders it closed.
 async fn converse<T, S, B>(builder: &auto::Builder<Tracked>, stream: T, service: S, alive: Alive)
 where
     T: AsyncRead + AsyncWrite + Unpin + Send + 'static,
@@ -196,7 +197,7 @@ where
         }
         match order {
             CloseOrder::Serve => opening.poll(cx, false),
-            // hyper knows how to end.
+            // hyper takes over and closes the connection as the order says.
             CloseOrder::Expire | CloseOrder::Drain => opening.poll(cx, true),
             CloseOrder::Cut => Poll::Ready(Err(io::ErrorKind::TimedOut.into())),
         }
@@ -209,26 +210,26 @@ where
     poll_fn(|cx| {
         let order = state.order();
         if following != Some(order) {
-            // What was read before hyper came is under way, whatever the order.
+            // A request that the fast path read and did not answer is in flight, whatever the order.
             if following.is_none() && connection.as_mut().poll(cx).is_ready() {
                 return Poll::Ready(());
             }
             following = Some(order);
             state.heed(cx.waker());
             match order {
-                // The socket follows the latter, where hyper waits for the head.
+                // The socket acts on `Expire` itself, while hyper waits for a head.
                 CloseOrder::Serve | CloseOrder::Expire => {}
                 CloseOrder::Drain => connection.as_mut().graceful_shutdown(),
                 CloseOrder::Cut => return Poll::Ready(()),
             }
         }
-        // What ends a connection early is the client's doing, and was answered or counted.
+        // Errors of a connection are the client's: already answered or counted.
         connection.as_mut().poll(cx).map(drop)
     })
     .await;
 }
 
-/// Lives as long as the task of a connection, also where that ends by a panic of the service.
+/// Dropped when a connection's task ends, also when it ends by a panic of the service.
 struct Alive {
     state: Arc<ConnectionState>,
     _permit: Permit,
@@ -245,9 +246,9 @@ fn protocol(limits: &HttpLimits, executor: Tracked) -> auto::Builder<Tracked> {
     builder
         .http1()
         .timer(TokioTimer::new())
-        // `timeouts` keeps this one: hyper's would also end idle connections.
+        // `timeouts` enforces it: hyper's own would also close idle connections.
         .header_read_timeout(None)
-        // hyper refuses a head that does not fit. It knows no smaller buffer than this.
+        // hyper refuses a head that does not fit; 8192 is its smallest buffer.
         .max_buf_size(limits.max_head_bytes.max(8192));
     builder
         .http2()
@@ -260,8 +261,8 @@ fn protocol(limits: &HttpLimits, executor: Tracked) -> auto::Builder<Tracked> {
     builder
 }
 
-/// The pause after a failed accept. Out of descriptors, every accept fails at once: without a pause
-/// the loop would take the core that the open connections need to end and give theirs back.
+/// Backoff after a failed accept. Out of file descriptors every accept fails immediately, and
+/// without a pause the loop would take the CPU that open connections need to finish.
 #[derive(Default)]
 struct Pause {
     until: Option<Instant>,

@@ -1,6 +1,6 @@
-//! A certificate and its key, from two PEM files: read, and checked before any client sees them. Not
-//! the handshake, which is `tls`. Invariant: a [`Pair`] that exists belongs together, and was valid
-//! at the time it was read for.
+//! Reads and checks a certificate and its key from two PEM files.
+//!
+//! Invariant: the certificate and the key of a [`Pair`] belong together, and were valid when read.
 
 use std::fs::File;
 use std::io::{self, Read};
@@ -21,37 +21,29 @@ use crate::clock::Timestamp;
 use crate::config::Net;
 use crate::net::file_version::{self, FileVersion};
 
-/// A chain is a few KiB. More is another kind of file, and memory has an end.
+/// A chain takes a few KiB; a larger file is something else.
 const MAX_FILE_BYTES: u64 = 1 << 20;
 
 const CERT: &str = "KURZ_TLS_CERT";
 const KEY: &str = "KURZ_TLS_KEY";
 
-/// Why there can be no TLS with what was given. Each text says what to do.
+/// Why TLS cannot be served. Each text says what to do.
 #[derive(Debug, Error)]
 pub enum TlsError {
-    /// One setting without the other.
-    #[error("{given} is set and {missing} is not: TLS takes both, or neither")]
-    Half {
-        /// The setting that is there.
-        given: &'static str,
-        /// The setting that is not.
-        missing: &'static str,
-    },
-    /// The file is away, or not for us.
+    /// The file does not exist or cannot be read.
     #[error(
         "cannot read {} ({setting}): {source}; name a file that is there and that this user may read",
         .path.display()
     )]
     Unreadable {
-        /// What names the file.
+        /// The setting that names the file.
         setting: &'static str,
         /// The file.
         path: PathBuf,
         /// What the operating system said.
         source: io::Error,
     },
-    /// No certificate, or one that nobody can read.
+    /// The file holds no readable certificate.
     #[error(
         "{} ({CERT}) is not a certificate: {reason}; it takes PEM with the server's own certificate \
          first, then those between it and its root",
@@ -63,7 +55,7 @@ pub enum TlsError {
         /// What is wrong with it.
         reason: String,
     },
-    /// No key, or one that cannot sign.
+    /// The file holds no usable private key.
     #[error(
         "{} ({KEY}) is not a private key: {reason}; it takes PEM with one key, without a passphrase",
         .path.display()
@@ -74,7 +66,7 @@ pub enum TlsError {
         /// What is wrong with it.
         reason: String,
     },
-    /// Two files of different pairs.
+    /// The key is not the certificate's.
     #[error(
         "the key in {} ({KEY}) is not that of the first certificate in {} ({CERT}): give the two that \
          were made together",
@@ -86,7 +78,7 @@ pub enum TlsError {
         /// The key's file.
         key: PathBuf,
     },
-    /// Its time is over, or has not come.
+    /// The certificate has expired or is not valid yet.
     #[error(
         "the certificate in {} ({CERT}) is valid from {from} to {to}, and it is {now} now: renew it, \
          or set the clock right",
@@ -102,19 +94,19 @@ pub enum TlsError {
         /// The time that it was checked for.
         now: Timestamp,
     },
-    /// The library refuses to begin.
+    /// rustls refused its configuration.
     #[error("TLS cannot be set up: {0}")]
     Library(#[from] rustls::Error),
 }
 
-/// A pair, fit to be shown to clients.
+/// A checked certificate chain with its key.
 #[derive(Clone, Debug)]
 pub(super) struct Pair {
     pub(super) key: Arc<CertifiedKey>,
     pub(super) not_after: Timestamp,
 }
 
-/// Where the pair is.
+/// The files of the pair.
 #[derive(Clone, Debug)]
 pub(super) struct Files {
     cert: PathBuf,
@@ -123,21 +115,16 @@ pub(super) struct Files {
 
 impl Files {
     /// Those that the settings name; `None` without TLS.
-    pub(super) fn of(net: &Net) -> Result<Option<Self>, TlsError> {
-        match (&net.tls_cert, &net.tls_key) {
-            (None, None) => Ok(None),
-            (Some(cert), Some(key)) => Ok(Some(Self { cert: cert.clone(), key: key.clone() })),
-            (Some(_), None) => Err(TlsError::Half { given: CERT, missing: KEY }),
-            (None, Some(_)) => Err(TlsError::Half { given: KEY, missing: CERT }),
-        }
+    pub(super) fn of(net: &Net) -> Option<Self> {
+        Some(Self { cert: net.tls_cert.clone()?, key: net.tls_key.clone()? })
     }
 
-    /// How the files stand now.
+    /// The current versions of both files.
     pub(super) fn stamps(&self) -> [FileVersion; 2] {
         [&self.cert, &self.key].map(|path| file_version::of(path))
     }
 
-    /// Read both, and check all that a client would check but the names and the issuer.
+    /// Read both files and check what a client would check, except names and issuer.
     pub(super) fn read(&self, provider: &CryptoProvider, now: Timestamp) -> Result<Pair, TlsError> {
         let no_certificate = |reason: &dyn ToString| TlsError::NoCertificate {
             path: self.cert.clone(),
@@ -184,8 +171,8 @@ fn read(path: &Path, setting: &'static str) -> Result<Vec<u8>, TlsError> {
     Ok(text)
 }
 
-/// From when to when it is valid. A verifier looks at that before anything else, and names the bound
-/// that it finds broken: so it is asked about the first second and about the last.
+/// The validity period. rustls has no accessor for it, but its verifier checks the period first and
+/// names the bound that is violated: so it is asked about the first and the last second.
 fn validity(
     leaf: &CertificateDer<'_>,
     provider: &CryptoProvider,

@@ -1,6 +1,6 @@
-//! The limit: how many connections may be open, in all and from one address. Not how long they may
-//! stay. Invariant: what a connection took here is given back when its [`Permit`] is dropped, so that
-//! the counts are the number of live permits.
+//! Limits the open connections, in all and per client address.
+//!
+//! Invariant: the counts are the number of live [`Permit`]s; dropping one releases its place.
 
 use std::collections::HashMap;
 use std::net::IpAddr;
@@ -12,11 +12,11 @@ use metrics::{Counter, Gauge};
 use crate::client_address::TrustedProxies;
 use crate::limits::network;
 
-/// Shared by all workers. Taken once a connection, never for a request.
+/// Shared by all workers; its lock is taken per connection, never per request.
 pub(super) struct ConnectionLimit {
     max: usize,
     max_per_ip: usize,
-    /// Not counted by address: all their clients come from there.
+    /// Not limited per address, since all their clients connect from there.
     proxies: Arc<TrustedProxies>,
     open: AtomicUsize,
     /// Holds only addresses with an open connection, hence at most `max` of them.
@@ -42,7 +42,7 @@ impl ConnectionLimit {
         }
     }
 
-    /// Let a connection from `ip` in; `None` when there are too many.
+    /// A permit for a connection from `ip`; `None` when there are too many.
     pub(super) fn enter(self: &Arc<Self>, ip: IpAddr) -> Option<Permit> {
         if self.open.fetch_add(1, Relaxed) >= self.max {
             self.open.fetch_sub(1, Relaxed);

@@ -1,33 +1,35 @@
-//! The state of a connection: what its socket and its service tell the timeouts, and what the timeouts
-//! orders. Not the judgement, which is `timeouts`. Invariant: the path of a request only stores plain
-//! values here; it takes no lock, reads no clock and sets no timer.
+//! The state of a connection, shared between its task and `timeouts`: the task reports progress,
+//! `timeouts` decides and orders.
+//!
+//! Invariant: handling a request only stores plain values here; it takes no lock, reads no clock and
+//! sets no timer.
 
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, AtomicU64, Ordering::Relaxed};
 use std::task::Waker;
 
 use futures_util::task::AtomicWaker;
 
-/// Where the bytes that came in leave the connection.
+/// What the bytes read so far are part of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum ReadStage {
     /// Between requests: no byte of the next head is here.
     Between,
-    /// In a head.
+    /// Inside a head.
     Head,
-    /// In a body whose end is known.
+    /// Inside a body of known length.
     Body,
-    /// In what only hyper can read: HTTP/2, or a chunked body.
+    /// HTTP/2 or a chunked body, whose framing only hyper follows.
     Opaque,
-    /// Behind a malformed head. Nothing more is read.
+    /// After a malformed head; nothing more is parsed.
     Refused,
 }
 
-/// What the timeouts wants of a connection.
+/// What `timeouts` orders a connection to do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum CloseOrder {
     /// Go on.
     Serve,
-    /// The head did not come in time: answer 408 where one began, and close.
+    /// The head did not arrive in time: answer 408 if one began, and close.
     Expire,
     /// Finish what is in flight, then close.
     Drain,
@@ -40,8 +42,8 @@ const ORDERS: [CloseOrder; 4] =
 const STAGES: [ReadStage; 5] =
     [ReadStage::Between, ReadStage::Head, ReadStage::Body, ReadStage::Opaque, ReadStage::Refused];
 
-/// Shared between a connection's task and its worker's timeouts: the same thread, but tasks must be
-/// `Send`, hence atomics. All are relaxed: each value stands for itself.
+/// Both sides run on the same thread, but tasks must be `Send`, hence atomics. All are relaxed, since
+/// no value depends on another.
 #[derive(Debug, Default)]
 pub(super) struct ConnectionState {
     calls: AtomicU32,
@@ -49,15 +51,14 @@ pub(super) struct ConnectionState {
     stage: AtomicU8,
     order: AtomicU8,
     blocked: AtomicBool,
-    /// 0: not at all; else one more than the bytes that were read for it.
+    /// 0 when the connection is not lingering; else the bytes read while lingering, plus one.
     lingering: AtomicU64,
     done: AtomicBool,
     waker: AtomicWaker,
 }
 
 impl ConnectionState {
-    /// A request reached the service. Only the connection's task calls this, so that the count
-    /// needs no read-modify-write.
+    /// Only the connection's task calls this, so the count needs no read-modify-write.
     pub(super) fn count_call(&self) {
         self.calls.store(self.calls.load(Relaxed).wrapping_add(1), Relaxed);
     }
@@ -92,7 +93,7 @@ impl ConnectionState {
         self.blocked.load(Relaxed)
     }
 
-    /// The connection is only read from, so that its client sees the answer: so many bytes so far.
+    /// The connection lingers: it is read and discarded until the client has seen the answer.
     pub(super) fn set_lingering(&self, bytes: u64) {
         self.lingering.store(bytes.saturating_add(1), Relaxed);
     }
@@ -109,14 +110,14 @@ impl ConnectionState {
         self.done.load(Relaxed)
     }
 
-    /// Whom to wake for the next order. Once for each: an order takes the waker with it, and the
-    /// waker of a task stays the same between them.
+    /// Register the waker for the next order. Once per order: giving one takes the waker, and a
+    /// task's waker stays the same in between.
     pub(super) fn heed(&self, waker: &Waker) {
         self.waker.register(waker);
     }
 
-    /// Give an order, and wake the task to follow it. The same order again is none: the task would
-    /// not see that its waker was taken. Whether it was one.
+    /// Give an order and wake the task. Repeating the current order does nothing, since the task would
+    /// not register its waker again. Returns whether the order was new.
     pub(super) fn give(&self, order: CloseOrder) -> bool {
         if order == self.order() {
             return false;

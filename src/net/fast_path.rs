@@ -1,10 +1,9 @@
-//! The fast path: answers plain requests on a connection before hyper has it. Not a second HTTP server:
-//! from the first request on that is anything but plain, or whose answer is not known at once, the
-//! connection is hyper's, and stays hyper's. Invariant: what is answered here is read as hyper would
-//! read it, by the same parser behind the same framing, and answered as hyper would answer it.
+//! Answers plain GET requests before hyper takes the connection, which saves most of what a redirect
+//! costs. At the first request that is not plain, or that the service does not answer here, the
+//! connection is handed to hyper for good.
 //!
-//! hyper takes as long for a redirect as nginx does; what is left for a link's own work here is what
-//! hyper's tasks around the head cost.
+//! Invariant: a request answered here is parsed as hyper parses it, by the same parser behind the same
+//! framing, and answered with the same bytes.
 
 use std::io;
 use std::mem::MaybeUninit;
@@ -19,37 +18,36 @@ use crate::net::host::plain_host;
 
 use super::socket::Socket;
 
-/// As much as is read at once. A head that does not fit is not plain.
+/// Size of the read buffer. A head that does not fit is not plain.
 const ROOM: usize = 4096;
-/// As much as is answered before it is sent.
+/// Bytes of answers that are collected before they are sent.
 const MOST: usize = 64 * 1024;
-/// Fields of a head that is plain.
+/// Most header fields of a plain request.
 const FIELDS: usize = 32;
 
-/// A service that may know answers without hyper.
+/// A service that can answer some requests without hyper.
 pub trait FastPath {
-    /// Append the answer to a plain request to `out`, if it is for this service to answer here;
-    /// otherwise nothing has happened.
+    /// Append the answer to a plain request to `out`, or leave everything as it is and return
+    /// [`FastReply::Unknown`].
     fn try_answer(&self, plain: &PlainHead<'_>, out: &mut Vec<u8>) -> FastReply {
         let _ = (plain, out);
         FastReply::Unknown
     }
 }
 
-/// What a service says to a plain request.
+/// The service's reply to a plain request.
 pub enum FastReply {
-    /// It is answered.
+    /// The answer is in `out`.
     Done,
-    /// The answer comes after a while.
+    /// The answer is the output of this future.
     Later(LaterReply),
-    /// hyper has to ask.
+    /// The request must go through hyper.
     Unknown,
 }
 
 type LaterReply = Pin<Box<dyn Future<Output = Vec<u8>> + Send>>;
 
-/// A request that asks for one thing only: a GET of HTTP/1.1 without a body, on a connection that is
-/// to stay open.
+/// The head of an HTTP/1.1 GET without a body, on a connection that is kept alive.
 #[derive(Debug)]
 pub struct PlainHead<'a> {
     /// The host in lower case, without a port.
@@ -67,7 +65,7 @@ pub struct PlainHead<'a> {
 }
 
 impl PlainHead<'_> {
-    /// Its fields, as hyper would hand them on; `None` where hyper would not.
+    /// The fields as hyper would pass them on; `None` where hyper would refuse them.
     pub fn headers(&self) -> Option<HeaderMap> {
         let mut headers = HeaderMap::with_capacity(self.fields.len());
         for field in self.fields {
@@ -80,7 +78,7 @@ impl PlainHead<'_> {
 
 type Space<'a> = [MaybeUninit<httparse::Header<'a>>; FIELDS];
 
-/// Read the head that `bytes` begin with; `None` unless it is whole and plain. Gives its length too.
+/// Parse the head at the start of `bytes`, with its length; `None` unless it is complete and plain.
 fn read<'a>(
     bytes: &'a [u8],
     space: &'a mut Space<'a>,
@@ -96,7 +94,7 @@ fn read<'a>(
     let (mut host, mut purpose, mut agent) = (None, None, None);
     for field in fields {
         let value = field.value;
-        // By its length first: most fields are none of these.
+        // Compare lengths first: most fields are none of these.
         match field.name.len() {
             4 if is(field, "host") => {
                 let named = plain_host(std::str::from_utf8(value).ok()?)?;
@@ -124,16 +122,16 @@ fn is(field: &httparse::Header<'_>, name: &str) -> bool {
     field.name.eq_ignore_ascii_case(name)
 }
 
-/// A connection that only plain requests came on so far.
+/// A connection that has carried only plain requests so far.
 pub(super) struct Opening<'a, T, S> {
     socket: &'a mut Socket<T>,
     service: &'a S,
-    /// Answers, and how much of them is sent.
+    /// Answers, and how many bytes of them have been sent.
     out: Vec<u8>,
     sent: usize,
-    /// The answer that comes next, after those in `out`.
+    /// A pending answer, sent after those in `out`.
     later: Option<LaterReply>,
-    /// Something else came.
+    /// The connection goes to hyper once `out` is sent.
     over: bool,
 }
 
@@ -146,8 +144,8 @@ where
         Self { socket, service, out: Vec::new(), sent: 0, later: None, over: false }
     }
 
-    /// Answer the requests that arrive. Ready when the connection is hyper's: all answers are sent, and what else
-    /// was read is to be read again. With `last`, that is as soon as all answers are sent.
+    /// Answer requests as they arrive. Ready when hyper is to take over: all answers are sent, and
+    /// unanswered bytes were given back to the socket. With `last`, as soon as all answers are sent.
     pub(super) fn poll(&mut self, cx: &mut Context<'_>, last: bool) -> Poll<io::Result<()>> {
         loop {
             ready!(self.poll_send(cx))?;
@@ -162,14 +160,14 @@ where
             let mut space = [const { MaybeUninit::uninit() }; ROOM];
             let mut buf = ReadBuf::uninit(&mut space);
             ready!(Pin::new(&mut *self.socket).poll_read(cx, &mut buf))?;
-            // hyper will find the end of the stream again.
+            // hyper reads the end of the stream again.
             self.over = buf.filled().is_empty();
             let left = self.answer(buf.filled());
             self.socket.give_back(left);
         }
     }
 
-    /// Answer one head after the other; returns the bytes that are left.
+    /// Answer each complete head in `bytes`; returns the rest.
     fn answer<'b>(&mut self, mut bytes: &'b [u8]) -> &'b [u8] {
         let arrival = Stopwatch::start();
         while !bytes.is_empty() && self.later.is_none() && self.out.len() < MOST {
@@ -209,7 +207,7 @@ where
     }
 }
 
-/// A router knows nothing at once.
+/// A plain tower service has no fast path.
 impl<S> FastPath for hyper_util::service::TowerToHyperService<S> {}
 
 #[cfg(test)]

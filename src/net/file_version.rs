@@ -1,13 +1,13 @@
-//! What tells that a file is another than before, without reading it.
+//! Detects that a file has changed, from its metadata.
 
 use std::fs;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
-/// Device, number, size and times of a file; `None` when it is away.
+/// Device, inode, size and times of a file; `None` when it does not exist.
 pub type FileVersion = Option<[i128; 5]>;
 
-/// How a file stands now.
+/// The current version of a file.
 pub fn of(path: &Path) -> FileVersion {
     let meta = fs::metadata(path).ok()?;
     let changed = i128::from(meta.ctime()) << 32 | i128::from(meta.ctime_nsec());

@@ -1,12 +1,13 @@
-//! The host of a request: which of several names the client means. Not the choice of a workspace.
-//! Invariant: one request has one host. Where the target, `:authority` and Host could be read
-//! differently, by us and by a proxy before us, there is no answer but a refusal.
+//! The host of a request, from its target, `:authority` or Host field.
+//!
+//! Invariant: a request has one host. Where a proxy in front of us could read these differently, the
+//! request is refused.
 
 use std::borrow::Cow;
 
 use http::{HeaderMap, Request, Version, header::HOST};
 
-/// Why a request has no host that could be relied on. All of them are a 400 to the client.
+/// Why the host of a request is ambiguous or missing; each is answered with 400.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum HostError {
     /// Neither a Host field nor an authority in the target, or HTTP/1.1 without the field.
@@ -18,7 +19,7 @@ pub enum HostError {
     /// The Host field and the target name different hosts.
     #[error("the Host field and the target differ")]
     Different,
-    /// Something that is no host: user information, a bad port, a character no host has.
+    /// Not a host: user information, a bad port, or a character that no host has.
     #[error("the host is malformed")]
     Malformed,
 }

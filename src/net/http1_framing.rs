@@ -1,18 +1,18 @@
-//! The framing: where in the stream of an HTTP/1 connection each head and body begins and ends. Not a
-//! parser: hyper reads the heads, this only follows their lines. Invariant: of two readings of the
-//! same bytes, none is taken. A head that ends a line without CR, or that has more than one word on
-//! its body's length, is spoilt before hyper sees it, which then answers 400 and closes.
+//! Follows HTTP/1 framing: where each head and body of a connection begins and ends. hyper parses the
+//! heads; this only follows their lines.
 //!
-//! hyper alone is not enough: it takes a bare LF for a line's end, merges equal Content-Lengths,
-//! and reads a chunked body past a Content-Length without complaint.
+//! Invariant: ambiguous framing, the root of request smuggling, is refused. A head with a bare LF, or
+//! with more than one statement of its body's length, is made invalid before hyper sees it, and hyper
+//! answers 400 and closes. hyper alone accepts a bare LF, merges equal Content-Lengths and ignores a
+//! Content-Length beside chunked encoding.
 
 use super::connection_state::ReadStage;
 
-/// As much of a line as is kept while the rest of it is still to come. A field on the body's length
-/// that does not fit is refused: no honest one is that long.
+/// Bytes kept of a line that is not complete yet. A length field that does not fit is refused: no
+/// valid one is that long.
 const KEPT: usize = 64;
 
-/// A byte that no part of a head may hold: whatever it overwrites, hyper refuses the head.
+/// A byte that is invalid anywhere in a head: hyper refuses a head that contains it.
 const SPOILT: u8 = 0;
 
 #[derive(Clone, Copy, Debug)]
@@ -26,13 +26,13 @@ enum At {
 #[derive(Debug)]
 pub(super) struct Http1Framing {
     at: At,
-    /// No request line yet: the next line is one, unless it is empty.
+    /// Before the request line: the next line is one, unless it is empty.
     request_line: bool,
     /// Nothing was read before this head: it may be the preface of HTTP/2.
     opening: bool,
     length: Option<u64>,
     chunked: bool,
-    /// The line that is still to come to its end: its beginning, its last byte, its length.
+    /// The incomplete line: its beginning, its last byte, its length.
     kept: [u8; KEPT],
     last: u8,
     line_len: usize,
@@ -62,13 +62,13 @@ impl Http1Framing {
         }
     }
 
-    /// Whether the client may be in the middle of sending something, as far as can be told.
+    /// Whether the client may be in the middle of sending a request.
     pub(super) fn mid_message(&self) -> bool {
         self.chunked || !matches!(self.stage(), ReadStage::Between | ReadStage::Opaque)
     }
 
-    /// Follow `bytes`, the next ones of the stream. Returns how many of them hyper may see: all,
-    /// or up to a byte that was spoilt.
+    /// Follow the next `bytes` of the stream. Returns how many of them hyper may see: all, or those up
+    /// to a byte that was made invalid.
     pub(super) fn follow(&mut self, bytes: &mut [u8]) -> usize {
         let mut seen = 0;
         while let Some(rest) = bytes.get_mut(seen..).filter(|rest| !rest.is_empty()) {
@@ -96,9 +96,9 @@ impl Http1Framing {
         seen
     }
 
-    /// Take a piece of a line, or the rest of it with its LF. False when the head is malformed.
+    /// Take a part of a line, or the rest of it with its LF. False when the head is malformed.
     fn line(&mut self, piece: &[u8]) -> bool {
-        // The usual case: a whole line, to be looked at where it lies.
+        // The common case: a complete line, read in place.
         if self.line_len == 0
             && let [line @ .., b'\r', b'\n'] = piece
         {
@@ -167,7 +167,7 @@ impl Http1Framing {
 
     fn end_head(&mut self) -> bool {
         self.at = match self.length.take() {
-            // The service's side closes after a chunked request, so that nothing comes behind it.
+            // The connection is closed after a chunked request, so no request follows it.
             _ if self.chunked => At::Opaque,
             None | Some(0) => At::Line,
             Some(length) => At::Body(length),
@@ -178,8 +178,8 @@ impl Http1Framing {
     }
 }
 
-/// Where the first LF is. Every byte of every head passes here: blocks without one are told by a
-/// comparison that the compiler makes of whole registers, and the place in a block by arithmetic.
+/// The position of the first LF. Every byte of every head passes here, so blocks are compared in a
+/// form that the compiler vectorises, and the position in a block is computed without branches.
 fn find_newline(bytes: &[u8]) -> Option<usize> {
     let (blocks, rest) = bytes.as_chunks::<32>();
     for (at, block) in blocks.iter().enumerate() {
@@ -190,8 +190,8 @@ fn find_newline(bytes: &[u8]) -> Option<usize> {
     find_in_words(rest).map(|byte| blocks.len() * 32 + byte)
 }
 
-/// The same eight bytes at a time: a byte is LF where `differs` is zero, and the lowest one that is
-/// borrows into its highest bit.
+/// The same eight bytes at a time: a byte is LF where `differs` is zero, and subtracting one there
+/// borrows into the highest bit.
 fn find_in_words(bytes: &[u8]) -> Option<usize> {
     const ONES: u64 = u64::from_le_bytes([1; 8]);
     const NEWLINES: u64 = u64::from_le_bytes([b'\n'; 8]);

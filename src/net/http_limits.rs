@@ -4,6 +4,8 @@
 
 use std::time::Duration;
 
+use crate::config::Net;
+
 /// What one server allows its clients.
 #[derive(Clone, Copy, Debug)]
 pub struct HttpLimits {
@@ -49,6 +51,22 @@ impl Default for HttpLimits {
 }
 
 impl HttpLimits {
+    /// As the settings have them.
+    pub fn of(net: &Net) -> Self {
+        Self {
+            header_timeout: net.header_timeout,
+            body_timeout: net.body_timeout,
+            idle_timeout: net.idle_timeout,
+            drain_timeout: net.drain_timeout,
+            max_connections: net.max_connections,
+            max_connections_per_ip: if net.limits { net.max_connections_per_ip } else { 0 },
+            max_target_bytes: usize::try_from(net.max_target_bytes).unwrap_or(usize::MAX),
+            max_head_bytes: usize::try_from(net.max_head_bytes).unwrap_or(usize::MAX),
+            max_fields: net.max_header_fields,
+            ..Self::default()
+        }
+    }
+
     /// How often connections are looked at. A timeout is kept to within two of these, and the
     /// shortest of them is off by a quarter at most.
     pub(super) fn tick(&self) -> Duration {

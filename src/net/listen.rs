@@ -1,5 +1,6 @@
-//! Listening: one address, one listener a worker. Not the accepting. Invariant: an address is ours
-//! alone or the start fails, although the listeners share it among themselves.
+//! Binds one address with one listener per worker.
+//!
+//! Invariant: the start fails if another process has the address, although the workers share it.
 
 use std::io;
 use std::net::{SocketAddr, TcpListener};
@@ -16,8 +17,8 @@ use crate::client_address::TrustedProxies;
 
 const BACKLOG: i32 = 4096;
 
-/// How long the kernel keeps a connection whose peer takes no more bytes. The timeouts of this
-/// module cannot see an answer that lies in the kernel's buffer.
+/// How long the kernel keeps a connection whose peer acknowledges nothing. `timeouts` cannot see an
+/// answer that is in the kernel's buffer.
 #[cfg(target_os = "linux")]
 const UNACKNOWLEDGED: Duration = Duration::from_secs(30);
 
@@ -66,13 +67,13 @@ impl Listeners {
         bind_all(address, workers).map_err(|source| ListenError { address, setting, source })
     }
 
-    /// The same, with a handshake before each conversation where there is a certificate.
+    /// The same with TLS, where there is a certificate.
     #[must_use]
     pub fn speaking(self, tls: Option<&TlsReloader>) -> Self {
         Self { tls: tls.map(TlsReloader::config), ..self }
     }
 
-    /// The same, behind proxies whose connections carry many clients: they are not counted by address.
+    /// The same behind proxies, whose connections carry many clients and are not limited per address.
     #[must_use]
     pub fn behind(self, proxies: Arc<TrustedProxies>) -> Self {
         Self { proxies, ..self }
@@ -85,9 +86,9 @@ impl Listeners {
 }
 
 fn bind_all(address: SocketAddr, workers: NonZeroUsize) -> io::Result<Listeners> {
-    // SO_REUSEPORT alone would let a second kurz share the port in silence. So the first listener
-    // takes the port without it, which fails where anybody listens, and offers to share only once
-    // the port is ours: there is no moment at which two programs could both succeed.
+    // SO_REUSEPORT alone would let a second kurz share the port silently. So the first listener binds
+    // without it, which fails if anybody listens, and sets it only after that: at no moment can two
+    // programs both succeed.
     let first = open(address)?;
     first.bind(&address.into())?;
     first.listen(BACKLOG)?;
@@ -110,7 +111,7 @@ fn bind_all(address: SocketAddr, workers: NonZeroUsize) -> io::Result<Listeners>
 /// to set them.
 fn open(address: SocketAddr) -> io::Result<Socket> {
     let socket = Socket::new(Domain::for_address(address), Type::STREAM, Some(Protocol::TCP))?;
-    // Connections of the last run that linger in TIME_WAIT must not keep the next one from starting.
+    // Connections of the last run in TIME_WAIT must not keep the next one from starting.
     socket.set_reuse_address(true)?;
     if address.is_ipv6() {
         socket.set_only_v6(false)?;

@@ -1,6 +1,7 @@
-//! The edge of the service: what is answered before it is asked, and after it took too long to be
-//! told. Not the service itself. Invariant: a request without a body costs two comparisons here, and
-//! its answer is passed on as it is.
+//! Limits around the service: requests that are too large are refused before it (414, 431), bodies
+//! that arrive too slowly are answered with 408.
+//!
+//! Invariant: a request without a body costs two comparisons here, and its answer is not touched.
 
 use std::convert::Infallible;
 use std::future::Future;
@@ -66,7 +67,7 @@ where
         }
         let version = request.version();
         let receiving = Receiving {
-            // After a chunked body the framing cannot tell where the next head begins.
+            // The framing cannot tell where a chunked body ends, so no request may follow it.
             last: version < Version::HTTP_2 && request.headers().contains_key(TRANSFER_ENCODING),
             version,
             state: Arc::clone(&self.state),
@@ -102,7 +103,7 @@ fn refuse<A, B: Default, C>(
     Either::Right(Either::Left(ready(Ok(answer(status, version)))))
 }
 
-/// An empty answer, the last of its connection.
+/// An empty answer that closes the connection.
 fn answer<B: Default>(status: StatusCode, version: Version) -> Response<B> {
     let mut response = Response::new(B::default());
     *response.status_mut() = status;
@@ -116,11 +117,10 @@ fn close<B>(response: &mut Response<B>) {
     response.headers_mut().insert(CONNECTION, HeaderValue::from_static("close"));
 }
 
-/// A request whose body is on its way: the service's future, and a deadline for the body.
+/// A request whose body is being received: the service's future, and a deadline for the body.
 ///
-/// Of a body with a Content-Length over HTTP/1 its end is known, and the time that the service takes
-/// after it is the service's own. Of others it is not: there the answer must begin within the
-/// deadline.
+/// The end of a body with a Content-Length over HTTP/1 is seen here, and the service may take longer
+/// after it. The end of others is not: there the answer must begin within the deadline.
 pub(super) struct Receiving<F> {
     service: Pin<Box<F>>,
     deadline: Option<Pin<Box<Sleep>>>,

@@ -1,11 +1,10 @@
-//! When to stop: SIGTERM from a service manager, or Ctrl-C from a person. Not what stopping means,
-//! which is [`super::Handle::shutdown`].
+//! SIGTERM and SIGINT, which ask the server to stop.
 
 use std::io;
 
 use tokio::signal::unix::{SignalKind, signal};
 
-/// The signals that end the program, heard from the moment this exists.
+/// The signals that stop the server, received from the moment this exists.
 #[derive(Debug)]
 pub struct Signals {
     terminate: tokio::signal::unix::Signal,
@@ -13,7 +12,7 @@ pub struct Signals {
 }
 
 impl Signals {
-    /// Listen for the signals. Before the server starts, or an early one kills the program outright.
+    /// Register the handlers; before the server starts, or an early signal kills the process.
     pub fn listen() -> io::Result<Self> {
         Ok(Self {
             terminate: signal(SignalKind::terminate())?,
@@ -21,7 +20,7 @@ impl Signals {
         })
     }
 
-    /// Wait for the next of them, and name it for the log.
+    /// Wait for the next signal; its name, for the log.
     pub async fn next(&mut self) -> &'static str {
         tokio::select! {
             _ = self.terminate.recv() => "SIGTERM",

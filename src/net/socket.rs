@@ -1,6 +1,7 @@
-//! The socket of a connection, as hyper sees it: a stream, of TCP or of TLS, that follows its own framing and tells
-//! the timeouts how it stands. Not the judgement of what is too slow. Invariant: reading and writing
-//! cost a few plain stores on top of the system call.
+//! The TCP or TLS stream that hyper reads and writes: it follows the HTTP/1 framing and reports its
+//! progress to `timeouts`.
+//!
+//! Invariant: reading and writing cost a few plain stores on top of the system call.
 
 use std::io;
 use std::pin::Pin;
@@ -16,11 +17,11 @@ use super::http1_framing::Http1Framing;
 const TIMED_OUT: &[u8] =
     b"HTTP/1.1 408 Request Timeout\r\nconnection: close\r\ncontent-length: 0\r\n\r\n";
 
-/// What ends a spoilt head. hyper looks at a head again only when it sees one's end.
+/// Ends a head that was made invalid, since hyper parses a head only when it sees the end.
 const HEAD_END: &[u8] = b"\r\n\r\n";
 
-/// How much is read, to be thrown away, after an answer to a request that was not read to its end. More
-/// than most clients send by mistake; for how long, the timeouts decides.
+/// Most bytes that are read and discarded after the answer to a request that was not read to its end;
+/// `timeouts` limits the time.
 const LINGER_BYTES: u64 = 64 << 20;
 const LINGER_READS: usize = 16;
 
@@ -29,13 +30,13 @@ pub(super) struct Socket<T> {
     stream: T,
     state: Arc<ConnectionState>,
     framing: Http1Framing,
-    /// What the state was last told, so that it is told again only when it changed.
+    /// The last reported stage; only changes are reported.
     stage: ReadStage,
     blocked: bool,
     written: u64,
     shut: bool,
     discarded: u64,
-    /// What was read before hyper came.
+    /// Bytes that the fast path read and did not answer.
     ahead: Bytes,
 }
 
@@ -54,16 +55,16 @@ impl<T: AsyncRead + AsyncWrite + Unpin> Socket<T> {
         }
     }
 
-    /// Read this again, first: it was read and is not answered.
+    /// Read these bytes again first.
     pub(super) fn give_back(&mut self, bytes: &[u8]) {
         self.ahead = Bytes::copy_from_slice(bytes);
     }
 
-    /// The head did not come in time. hyper has no answer for that, so it is written past hyper,
-    /// which has nothing to write while it reads a head, unless the client takes no answers.
+    /// The head did not arrive in time. hyper cannot answer 408, so it is written to the stream
+    /// directly: while hyper reads a head it writes nothing, unless the client reads no answers.
     fn expire(&mut self, cx: &mut Context<'_>) -> io::Error {
         if self.stage == ReadStage::Head && !self.blocked {
-            // At best effort: the connection closes either way.
+            // Best effort: the connection closes either way.
             let _ = Pin::new(&mut self.stream).poll_write(cx, TIMED_OUT);
             let _ = Pin::new(&mut self.stream).poll_flush(cx);
         }
@@ -89,8 +90,8 @@ impl<T: AsyncRead + AsyncWrite + Unpin> Socket<T> {
         }
     }
 
-    /// Read what the client still sends, and throw it away. Closing with bytes unread makes the
-    /// kernel send a reset, which takes the answer away from a client that has not read it yet.
+    /// Read and discard what the client still sends. Closing with unread bytes makes the kernel send a
+    /// reset, which discards an answer that the client has not read yet.
     fn linger(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
         self.state.set_lingering(self.discarded);
         let mut space = [0; 8192];
@@ -104,7 +105,7 @@ impl<T: AsyncRead + AsyncWrite + Unpin> Socket<T> {
                 return Poll::Ready(Ok(()));
             }
         }
-        // A fast sender must not keep the worker from its other connections.
+        // A fast sender must not block the worker's other connections.
         cx.waker().wake_by_ref();
         Poll::Pending
     }
@@ -174,8 +175,7 @@ impl<T: AsyncRead + AsyncWrite + Unpin> AsyncWrite for Socket<T> {
 
     fn poll_flush(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
         let this = self.get_mut();
-        // TCP has nothing to flush: hyper calls this once all it had is in the kernel. TLS has what
-        // the kernel did not take of its records.
+        // TCP has nothing to flush. TLS may still hold records that the kernel did not take.
         let flushed = Pin::new(&mut this.stream).poll_flush(cx);
         this.block(flushed.is_pending());
         flushed

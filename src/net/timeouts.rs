@@ -1,10 +1,11 @@
-//! The timeouts: which connections have had their time. One for each worker, which sweeps over all of
-//! its connections a few times a second. Not the carrying out: a connection follows its own orders.
+//! Timeouts of connections. Each worker sweeps over all of its connections a few times a second and
+//! orders those to close whose time is over; the connection's task carries the order out.
 //!
-//! hyper has a header timeout, but it also runs between two requests, where it would end every idle
-//! connection after 5 s, and it allocates and registers a timer for each request. Here a request
-//! costs no timer at all, and a timeout is exact to within two sweeps. Invariant: whatever a client
-//! does or leaves undone, some line of [`TimedConnection::judge`] ends its connection.
+//! hyper's header timeout also runs between two requests, where it would close every idle connection
+//! after 5 s, and it registers a timer per request. Here a request costs no timer, and a timeout is
+//! exact to within two sweeps.
+//!
+//! Invariant: whatever a client does or does not do, [`TimedConnection::judge`] ends its connection.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -14,17 +15,17 @@ use tokio::time::Instant;
 use super::connection_state::{CloseOrder, ConnectionState, ReadStage};
 use super::http_limits::HttpLimits;
 
-/// A client that takes this much of an answer within the body timeout is slow, not stalled.
+/// A client that reads this much of an answer within the body timeout is slow, not stalled.
 const PROGRESS: u64 = 64 * 1024;
 
-/// Orders that are given at once. Thousands of connections may have had their time at the same
-/// moment, and to end one costs as much as several redirects, which would all wait.
+/// Orders given in one go. Thousands of connections may time out at the same moment, and closing one
+/// costs as much as several redirects, which would have to wait.
 const ORDERS_AT_ONCE: usize = 16;
 
-/// How long after that many the next ones are given.
+/// The pause before the next orders are given.
 pub(super) const BREATH: Duration = Duration::from_millis(5);
 
-/// How long a closing connection waits for more of what its client sends.
+/// How long a lingering connection waits for more bytes.
 const SILENCE: Duration = Duration::from_secs(1);
 
 #[derive(Debug)]
@@ -43,8 +44,8 @@ impl Timeouts {
         self.connections.push(TimedConnection::new(state, now));
     }
 
-    /// Look at every connection, and forget those that ended. Whether some were put off: the next
-    /// sweep is due after a [`BREATH`] then.
+    /// Check every connection, and drop those that ended. Returns whether some were postponed: then
+    /// the next sweep is due after a [`BREATH`].
     pub(super) fn sweep(&mut self, now: Instant) -> bool {
         let (limits, draining) = (self.limits, self.draining);
         let mut orders = 0;
@@ -58,7 +59,7 @@ impl Timeouts {
             if orders < ORDERS_AT_ONCE
                 && let Some(order) = connection.judge(now, &limits)
             {
-                // The same order again costs nothing, and must not keep the others waiting.
+                // Repeating an order costs nothing and does not count.
                 orders += usize::from(connection.state.give(order));
             }
             true
@@ -66,8 +67,8 @@ impl Timeouts {
         orders == ORDERS_AT_ONCE
     }
 
-    /// Let every connection finish what it has in flight. A new one has until the next sweep to
-    /// bring its first request: it was let in, and its request may be on the way.
+    /// Order every connection to finish its requests in flight. A new one has until the next sweep to
+    /// send its first request, which may be on its way.
     pub(super) fn drain(&mut self) {
         self.draining = true;
         for connection in &mut self.connections {
@@ -82,17 +83,17 @@ impl Timeouts {
 struct TimedConnection {
     state: Arc<ConnectionState>,
     calls: u32,
-    /// When the connection came, or its last request was seen to begin.
+    /// When the connection was accepted, or its last request was seen to begin.
     called: Instant,
     head: Option<Instant>,
     lingering: Option<Lingering>,
-    /// Since when the client is to take bytes, and how many it had taken then.
+    /// Since when the client is expected to read, and how much it had read then.
     stalled: Option<(Instant, u64)>,
     closing: Option<(Instant, u64)>,
     drained: bool,
 }
 
-/// A connection that is only read from until its client has sent what it had to send.
+/// A lingering connection: read and discarded until its client has sent everything.
 #[derive(Debug)]
 struct Lingering {
     since: Instant,
@@ -101,7 +102,7 @@ struct Lingering {
 }
 
 impl Lingering {
-    /// Whether the client went silent, or had as long as it has for a body.
+    /// Whether the client stopped sending, or has used up the body timeout.
     fn is_over(&mut self, bytes: u64, now: Instant, limits: &HttpLimits) -> bool {
         if bytes != self.bytes {
             (self.heard, self.bytes) = (now, bytes);
@@ -152,7 +153,7 @@ impl TimedConnection {
         self.is_idle(now, limits)
     }
 
-    /// The client does not take its answer.
+    /// The client does not read its answer.
     fn is_stalled(&mut self, now: Instant, limits: &HttpLimits) -> bool {
         if !self.state.blocked() {
             self.stalled = None;
@@ -162,7 +163,7 @@ impl TimedConnection {
         overdue(self.stalled.get_or_insert((now, written)), now, written, limits.body_timeout)
     }
 
-    /// The first head of a connection, or one that began, did not come to its end.
+    /// The first head of a connection, or one that began, is not complete in time.
     fn head_is_late(&mut self, now: Instant, limits: &HttpLimits) -> bool {
         if self.calls == 0 {
             return now - self.called >= limits.header_timeout;
@@ -174,9 +175,9 @@ impl TimedConnection {
         now - *self.head.get_or_insert(now) >= limits.header_timeout
     }
 
-    /// No request began for long. One may still be in flight: so close gently, and cut only when
-    /// the client then takes nothing either. This also ends an HTTP/2 connection that lives on
-    /// pings, on a half-sent head, or on a window that is never opened.
+    /// No request has begun for the idle timeout. One may still be in flight: drain first, and cut
+    /// only if the client then reads nothing. This also ends an HTTP/2 connection that is kept alive by
+    /// pings, by an incomplete head, or by a window that is never opened.
     fn is_idle(&mut self, now: Instant, limits: &HttpLimits) -> Option<CloseOrder> {
         if self.calls == 0 || now - self.called < limits.idle_timeout {
             self.closing = None;
@@ -192,7 +193,7 @@ impl TimedConnection {
     }
 }
 
-/// Whether the time for some progress is over; where there was some, it begins anew.
+/// Whether the deadline for progress has passed; progress restarts it.
 fn overdue(since: &mut (Instant, u64), now: Instant, written: u64, timeout: Duration) -> bool {
     if now - since.0 < timeout {
         return false;

@@ -1,6 +1,7 @@
-//! TLS: the handshake in front of HTTP, and a certificate that is exchanged while it is in use. Not
-//! the reading of certificates. Invariant: a client sees a pair that was whole and valid when it was
-//! read; a new pair that is neither leaves the old one where it is.
+//! TLS: handshakes, and reloading of the certificate while the server runs.
+//!
+//! Invariant: clients get a pair that was valid when it was read; a new pair that is not valid leaves
+//! the old one in use.
 
 use std::future::{Future, poll_fn};
 use std::io;
@@ -27,11 +28,11 @@ use super::file_version::FileVersion;
 use crate::clock::{Clock, Timestamp};
 use crate::config::Net;
 
-/// How often the files are looked at. They are read once two looks in a row found the same, so that
-/// of two files that are replaced one after the other the pair is read, not a half of each.
+/// How often the files are checked. They are read once two checks in a row saw the same versions, so
+/// that a certificate and a key that are replaced one after the other are read together.
 const LOOK: Duration = Duration::from_secs(1);
 
-/// The pair that the next handshake shows.
+/// The certificate that the next handshake uses.
 #[derive(Debug)]
 struct ServedCertificate(ArcSwap<CertifiedKey>);
 
@@ -41,25 +42,25 @@ impl ResolvesServerCert for ServedCertificate {
     }
 }
 
-/// TLS as the settings want it, and the eye that is kept on its files.
+/// The TLS configuration, and the reloader of its files.
 #[derive(Debug)]
 pub struct TlsReloader {
     files: Files,
     provider: Arc<CryptoProvider>,
     shown: Arc<ServedCertificate>,
     config: Arc<ServerConfig>,
-    /// What the last look saw, and what the last reading read.
+    /// The versions at the last check, and those that were last read.
     seen: [FileVersion; 2],
     judged: [FileVersion; 2],
 }
 
 impl TlsReloader {
-    /// What the settings ask for; `None` when that is plain HTTP.
+    /// Read the files that the settings name; `None` without TLS.
     pub fn open(net: &Net, now: Timestamp) -> Result<Option<Self>, TlsError> {
-        let Some(files) = Files::of(net)? else { return Ok(None) };
-        // Named here, not installed for the process: it works whoever starts it.
+        let Some(files) = Files::of(net) else { return Ok(None) };
+        // Passed explicitly, so that no process-wide default is needed.
         let provider = Arc::new(aws_lc_rs::default_provider());
-        // Before they are read: whatever changes from now on differs from this.
+        // Taken before reading, so that a change from now on is seen.
         let judged = files.stamps();
         let pair = files.read(&provider, now)?;
         note_end(&pair);
@@ -69,7 +70,7 @@ impl TlsReloader {
             .with_no_client_auth()
             .with_cert_resolver(shown.clone());
         config.alpn_protocols = vec![b"h2".to_vec(), b"http/1.1".to_vec()];
-        // Who comes back is known by what he brings: nothing is kept here for each client.
+        // Session tickets; no server-side resumption cache.
         config.ticketer = aws_lc_rs::Ticketer::new()?;
         let config = Arc::new(config);
         Ok(Some(Self { files, provider, shown, config, seen: judged, judged }))
@@ -80,12 +81,12 @@ impl TlsReloader {
         Arc::clone(&self.config)
     }
 
-    /// Hear SIGHUP, which would end the program otherwise.
+    /// Handle SIGHUP, whose default action ends the process.
     pub fn hangup() -> io::Result<Signal> {
         signal(SignalKind::hangup())
     }
 
-    /// Take up each new pair, until `stop`: when its files have changed, or at once at a SIGHUP.
+    /// Reload the pair when its files change, or immediately at SIGHUP, until `stop`.
     pub async fn follow(mut self, mut hangup: Signal, clock: Clock, stop: CancellationToken) {
         let mut ticks = interval(LOOK);
         ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
@@ -96,7 +97,7 @@ impl TlsReloader {
                 heard = hangup.recv() => heard.is_some(),
             };
             let now = clock.now();
-            // Disks hang, and with them whoever else is on the same thread.
+            // A file system may block.
             let looked = tokio::task::spawn_blocking(move || {
                 self.look(asked, now);
                 self
@@ -106,7 +107,7 @@ impl TlsReloader {
         }
     }
 
-    /// Read the files if they changed and rest since the last look, or if somebody `asked`.
+    /// Read the files if they changed and then stayed the same for one check, or if `asked`.
     pub(super) fn look(&mut self, asked: bool, now: Timestamp) {
         let stamps = self.files.stamps();
         let rest = stamps == self.seen;
@@ -134,14 +135,14 @@ impl TlsReloader {
     }
 }
 
-/// For whoever watches over the end of certificates: seconds since 1970.
+/// The end of validity as a metric, for alerts on expiry: seconds since 1970.
 fn note_end(pair: &Pair) {
     let seconds = u32::try_from(pair.not_after.as_ms() / 1000).unwrap_or(u32::MAX);
     metrics::gauge!("kurz_tls_certificate_end_seconds").set(f64::from(seconds));
 }
 
-/// Shake hands over `stream`; `None` when that fails, or when the timeouts has another order for the
-/// connection meanwhile: the time for a handshake is part of the time for the first head.
+/// The TLS handshake; `None` when it fails, or when `timeouts` orders the connection closed: the
+/// handshake counts towards the timeout of the first head.
 pub(super) async fn handshake(
     config: Arc<ServerConfig>,
     stream: TcpStream,

@@ -1,5 +1,6 @@
-//! The workers: a thread each, with a runtime and a listener of its own. Not what they do, which is
-//! `accept`. Invariant: a [`Handle`] that is shut down has joined every thread it started.
+//! Worker threads, each with a runtime and a listener of its own.
+//!
+//! Invariant: shutting down a [`Handle`] joins every thread it started.
 
 use std::convert::Infallible;
 use std::error::Error;
@@ -21,8 +22,7 @@ use super::fast_path::FastPath;
 use super::http_limits::HttpLimits;
 use super::listen::Listeners;
 
-/// The body of a service's answers. `Default` is an empty one, for the answers that the network
-/// side gives itself.
+/// The body of a service's answers. `Default` is empty, for the answers that this module gives.
 pub trait ServiceBody:
     Body<Data = Bytes, Error: Into<Box<dyn Error + Send + Sync>>> + Default + Send + 'static
 {
@@ -33,7 +33,7 @@ impl<B> ServiceBody for B where
 {
 }
 
-/// An HTTP server: HTTP/1.1, and HTTP/2 where the client begins with it.
+/// An HTTP server: HTTP/1.1, and HTTP/2 with prior knowledge or ALPN.
 #[derive(Debug)]
 pub struct Server;
 
@@ -45,7 +45,7 @@ impl Server {
     /// peer's address, and gives the service for it. So a service knows its peer without looking it
     /// up in each request, and what it shares with the others of its worker is on one core.
     ///
-    /// Install the recorder of metrics before: counters are looked up once, here.
+    /// Install the metrics recorder first: counters are looked up once, here.
     pub fn start<W, F, S, B>(
         listeners: Listeners,
         limits: HttpLimits,
@@ -66,7 +66,7 @@ impl Server {
         let limit =
             ConnectionLimit::new(limits.max_connections, limits.max_connections_per_ip, proxies);
         let limit = Arc::new(limit);
-        // Dropped on the way out of an error, it stops the workers that have started.
+        // Dropped on an error, it stops the workers that have started.
         let mut handle = Handle {
             address: listeners.address,
             stop: CancellationToken::new(),

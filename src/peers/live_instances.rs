@@ -1,4 +1,4 @@
-//! Who is there: those that were received lately, and those among them that cannot receive from Redis.
+//! The instances that are alive: those heard from lately, and those that have no subscription to Redis.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -7,14 +7,14 @@ use std::time::Duration;
 
 use tokio::time::Instant;
 
-/// How long somebody who is not received is still counted.
+/// How long an instance is counted after its last message.
 const GONE_AFTER: Duration = Duration::from_secs(5);
-/// How long somebody who said so is held to be unsubscribed.
+/// How long an instance that reported a lost subscription is treated as unsubscribed.
 const UNSUBSCRIBED_FOR: Duration = Duration::from_secs(3);
-/// Most instances to keep apart.
+/// Most instances that are tracked.
 const MOST: usize = 10_000;
 
-/// The instances that were received.
+/// The instances that were heard from.
 #[derive(Debug)]
 pub(super) struct LiveInstances {
     received: Mutex<HashMap<String, Instant>>,
@@ -30,7 +30,7 @@ impl Default for LiveInstances {
 }
 
 impl LiveInstances {
-    /// `name` is there, and so are those that were received lately.
+    /// `name` is alive. Drops those that were not heard from lately.
     pub(super) fn received(&self, name: &str) {
         let mut received = lock(&self.received);
         let now = Instant::now();
@@ -47,19 +47,19 @@ impl LiveInstances {
         self.count.load(Ordering::Acquire)
     }
 
-    /// Somebody cannot receive from Redis.
+    /// An instance has no subscription to Redis.
     pub(super) fn note_unsubscribed(&self) {
         *lock(&self.unsubscribed) = Some(Instant::now());
     }
 
-    /// Whether somebody could not a moment ago.
+    /// Whether an instance reported that lately.
     pub(super) fn has_unsubscribed(&self) -> bool {
         lock(&self.unsubscribed).is_some_and(|at| at.elapsed() < UNSUBSCRIBED_FOR)
     }
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    // Whole after every single operation.
+    // Every operation leaves the guarded value consistent.
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 

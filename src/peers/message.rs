@@ -1,11 +1,11 @@
-//! Messages as they travel: JSON with a version, so that two releases can run side by side.
+//! The messages between instances: JSON with a version, so that two releases can run side by side.
 
 use serde::{Deserialize, Serialize};
 
-/// The version of what is written here. One that is not known is not guessed at.
+/// The version of these messages. One of another version counts as unreadable.
 const VERSION: u32 = 1;
 
-/// Something that one instance tells the others. The names on the wire are those of version 1.
+/// A message of one instance to the others. The names in JSON are those of version 1.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Message {
@@ -36,7 +36,7 @@ struct Sent<'a> {
     say: &'a Message,
 }
 
-/// Only what every version has.
+/// The fields that every version has.
 #[derive(Deserialize)]
 struct Received {
     v: u32,
@@ -44,22 +44,22 @@ struct Received {
     say: serde_json::Value,
 }
 
-/// What arrived.
+/// A received message.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Arrived {
-    /// Who sent it; nobody, when it could not be read.
+    /// The sender; empty when the message could not be read.
     pub(super) from: String,
     pub(super) message: Message,
 }
 
 impl Message {
-    /// As it travels.
+    /// Encode.
     pub(super) fn write(&self, from: &str) -> String {
         serde_json::to_string(&Sent { v: VERSION, from, say: self })
             .expect("texts and numbers can be written as JSON")
     }
 
-    /// What arrived. Whatever is not understood may mean anything: then everything may have changed.
+    /// Decode. An unreadable message may mean anything: then everything is invalidated.
     pub(super) fn read(text: &str) -> Arrived {
         let everything = |from: String| Arrived { from, message: Self::InvalidateAll };
         let Ok(received) = serde_json::from_str::<Received>(text) else {

@@ -1,9 +1,9 @@
-//! What instances publish to each other: what they must forget, what they should give back, and that they
-//! are there. Through Redis, and through PostgreSQL where there is no Redis or somebody cannot receive from
-//! it. What a message means for this instance is `app`'s.
+//! Messages between instances: cache invalidations, requests to return reserved hits, and heartbeats.
+//! Over Redis; over PostgreSQL where there is no Redis or an instance has no subscription to it. What
+//! a message means is decided by `app`.
 //!
-//! Invariants: saying something never waits; whoever may have missed something is told to forget
-//! everything; a message that this version does not know means the same.
+//! Invariants: publishing never waits; an instance that may have missed a message invalidates
+//! everything, and so does one that receives a message it cannot read.
 
 mod subscriber;
 mod message;
@@ -28,18 +28,18 @@ pub use message::Message;
 
 use live_instances::LiveInstances;
 
-/// Messages that may wait to be said, or to be acted on.
+/// Messages that may wait to be published.
 const WAITING: usize = 8192;
-/// How long to wait for the first try of the channels.
+/// How long to wait for the first attempt to subscribe.
 const FIRST_TRY: Duration = Duration::from_secs(2);
-/// PostgreSQL's channel; each database has its own.
+/// The PostgreSQL channel; channels are per database.
 const STORE_CHANNEL: &str = "kurz_changes";
 
 /// The instances that share a store, seen from one of them.
 #[derive(Debug)]
 pub struct Peers {
     instance: String,
-    /// Redis's channel: all databases of a server share one set of them.
+    /// The Redis channel; channels are per server, hence the store's name in it.
     channel: String,
     redis: Option<Arc<Redis>>,
     store: Arc<Store>,
@@ -47,19 +47,18 @@ pub struct Peers {
     live: LiveInstances,
     to_publish: mpsc::Sender<Message>,
     waiting: Mutex<Option<mpsc::Receiver<Message>>>,
-    /// More was said than could wait: all must forget everything.
+    /// The queue was full: everything must be invalidated everywhere.
     overflowed: AtomicBool,
-    /// Something may have been missed.
+    /// A message may have been missed.
     gap: Notify,
-    /// How many channels were attempted so far.
+    /// How many channels an attempt to subscribe was made on.
     attempted: watch::Sender<usize>,
-    /// Whether anything can be in memory yet.
+    /// Whether the caches can hold anything yet.
     serving: AtomicBool,
 }
 
 impl Peers {
-    /// An instance among those on `store` that call themselves `name`; they meet on `redis`, if
-    /// there is one.
+    /// A new instance on `store`; `name` is the store's name on `redis`.
     pub fn new(
         store: Arc<Store>,
         redis: Option<Arc<Redis>>,
@@ -83,7 +82,7 @@ impl Peers {
         }
     }
 
-    /// What this process calls itself where instances meet.
+    /// The name of this instance.
     pub fn instance(&self) -> &str {
         &self.instance
     }
@@ -98,32 +97,32 @@ impl Peers {
         self.redis.as_ref().map(|redis| !redis.is_away())
     }
 
-    /// Wait until every channel was attempted, but not for long: what is received from then on is not missed,
-    /// so that nothing has to be forgotten that is read after this.
+    /// Wait, for a limited time, until every channel is subscribed to: what is read from the store
+    /// after that needs no invalidation.
     pub async fn wait_subscribed(&self) {
         let channels =
             usize::from(self.redis.is_some()) + usize::from(!self.store.is_single_process());
         let mut attempted = self.attempted.subscribe();
-        // Late, it is told that it may have missed something.
+        // After the limit, subscribing counts as a gap.
         let _ = timeout(FIRST_TRY, attempted.wait_for(|attempted| *attempted >= channels)).await;
         self.serving.store(true, Ordering::SeqCst);
     }
 
-    /// A channel was attempted. What was said before may have been missed by whoever serves already.
+    /// An attempt to subscribe was made. If the instance serves already, messages were missed.
     fn subscribed(&self) {
         if self.serving.load(Ordering::SeqCst) {
             self.gap.notify_one();
         }
     }
 
-    /// Tell the others. Never waits.
+    /// Publish to the other instances. Never waits.
     pub fn publish(&self, message: Message) {
         if self.has_others && self.to_publish.try_send(message).is_err() {
             self.overflowed.store(true, Ordering::Release);
         }
     }
 
-    /// Speak and listen until `stop`; what others publish goes to `received`.
+    /// Publish and subscribe until `stop`; messages of others go to `received`.
     pub fn start(
         self: &Arc<Self>,
         received: mpsc::Sender<Message>,
@@ -146,7 +145,7 @@ impl Peers {
     }
 }
 
-/// A name that no other process has, with a part that people can look for.
+/// A unique name of this process, with the process id in it.
 fn instance_name(entropy: &Entropy) -> String {
     let mut bytes = [0; 8];
     entropy.fill(&mut bytes);

@@ -1,5 +1,5 @@
-//! Saying what waits to be said: at once, many keys in one message. Through Redis; through the store
-//! when there is no Redis, when it does not take the message, or when somebody has no subscription to it.
+//! Publishes queued messages, with many keys in one. Over Redis; over the store when there is no Redis,
+//! when Redis fails, or when an instance has no subscription to it.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -12,18 +12,18 @@ use tokio_util::sync::CancellationToken;
 use crate::peers::{Message, Peers, STORE_CHANNEL};
 use crate::store::MOST_BYTES;
 
-/// Messages that are said in one go.
+/// Messages taken from the queue at once.
 const AT_ONCE: usize = 1024;
-/// The longest text of one message's keys, with room for what JSON and the envelope add.
+/// Most bytes of keys in one message; PostgreSQL limits a notification to 8,000 bytes with its envelope.
 const KEY_BYTES: usize = MOST_BYTES - 1_000;
-/// With more messages than this for the keys alone, everything is forgotten instead.
+/// With more messages of keys than this, everything is invalidated instead.
 const MOST_MESSAGES: usize = 32;
-/// When to try again what the store did not take.
+/// The delay before a retry on the store.
 const RETRY_AFTER: Duration = Duration::from_millis(500);
-/// How long the last words may take.
+/// How long publishing may take at shutdown.
 const LAST_WORDS: Duration = Duration::from_secs(1);
 
-/// Speak until `stop`, and then publish what is left.
+/// Publish until `stop`, then publish what is left.
 pub(super) async fn run(
     peers: Arc<Peers>,
     mut waiting: mpsc::Receiver<Message>,
@@ -53,7 +53,7 @@ pub(super) async fn run(
 }
 
 impl Peers {
-    /// Say all of `batch`; what could not be said becomes "everything", and is attempted again.
+    /// Publish `batch`; what fails becomes "everything" and is retried.
     async fn say_all(&self, batch: &mut Vec<Message>) {
         if self.overflowed.swap(false, Ordering::AcqRel) {
             batch.push(Message::InvalidateAll);
@@ -62,8 +62,8 @@ impl Peers {
             if self.send(&message).await {
                 continue;
             }
-            // Those who lost the store as well forget everything when they are back; the others are
-            // told to. That covers the rest of the batch.
+            // Instances that lost the store as well invalidate everything when it is back; the others
+            // are told to, which covers the rest of the batch.
             loop {
                 sleep(RETRY_AFTER).await;
                 if self.send(&Message::InvalidateAll).await {
@@ -75,7 +75,7 @@ impl Peers {
         batch.clear();
     }
 
-    /// Send a message; whether somebody took it.
+    /// Send a message; whether Redis or the store took it.
     pub(super) async fn send(&self, message: &Message) -> bool {
         let text = message.write(&self.instance);
         let said = match &self.redis {
@@ -89,8 +89,7 @@ impl Peers {
     }
 }
 
-/// The same with fewer words: keys together, nothing twice, and nothing that is not needed when
-/// everything is forgotten.
+/// Merge messages: keys together, no duplicates, and only "everything" where it covers the rest.
 fn gather(batch: &[Message]) -> Vec<Message> {
     let mut said: Vec<Message> = Vec::new();
     let mut keys: Vec<Vec<String>> = vec![Vec::new()];

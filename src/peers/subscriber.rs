@@ -1,5 +1,5 @@
-//! Hearing the others. Each instance says twice a second that it is there, and listens for itself: a
-//! channel on which it does not receive its own voice is one on which it would miss the others'.
+//! Subscribes to the other instances' messages. Each instance publishes a heartbeat twice a second and
+//! receives its own: a channel that does not deliver it would not deliver the others' messages either.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -12,18 +12,18 @@ use crate::peers::{Message, Peers, STORE_CHANNEL};
 use crate::redis::{PubSubEvent, Redis, Subscription};
 use crate::store::{Error, Listening};
 
-/// How often an instance says that it is there.
+/// The interval of heartbeats.
 const HEARTBEAT_EVERY: Duration = Duration::from_millis(500);
-/// After how long without its own voice it is unsubscribed.
+/// After how long without its own heartbeat a subscription counts as lost.
 const UNSUBSCRIBED_AFTER: Duration = Duration::from_secs(2);
-/// When to try again to listen.
+/// The delay before subscribing again.
 const RETRY_AFTER: Duration = Duration::from_millis(250);
-/// After this long, the others know that somebody is unsubscribed, and what was said before is forgotten.
+/// After this long the others know that an instance is unsubscribed; what was published before is invalidated.
 const REPORTED_AFTER: Duration = Duration::from_secs(1);
 
 type MessageSender = mpsc::Sender<Message>;
 
-/// Listen to Redis until `stop`.
+/// Subscribe to Redis until `stop`.
 pub(super) async fn on_redis(
     peers: Arc<Peers>,
     redis: Arc<Redis>,
@@ -50,7 +50,7 @@ pub(super) async fn on_redis(
                     peers.gap.notify_one();
                     outage = Outage { since: Some(Instant::now()), ..Outage::default() };
                 }
-                // Said once for each outage.
+                // Logged once per outage.
                 Err(error) if !outage.said => {
                     outage.said = true;
                     redis.disconnect();
@@ -66,16 +66,16 @@ pub(super) async fn on_redis(
     stop.run_until_cancelled(listen).await;
 }
 
-/// What has been done about not hearing Redis.
+/// The handling of an outage of Redis.
 #[derive(Default)]
 struct Outage {
     said: bool,
-    /// When it began, until everything was forgotten that was said before the others knew.
+    /// When it began; `None` once everything was invalidated that was published before the others knew.
     since: Option<Instant>,
     told: Option<Instant>,
 }
 
-/// Listen to the store until `stop`.
+/// Subscribe to the store's notifications until `stop`.
 pub(super) async fn on_store(peers: Arc<Peers>, received: MessageSender, stop: CancellationToken) {
     let listen = async {
         loop {
@@ -95,8 +95,8 @@ pub(super) async fn on_store(peers: Arc<Peers>, received: MessageSender, stop: C
     stop.run_until_cancelled(listen).await;
 }
 
-/// After a gap, forget everything, but not before the store can be asked again: until then nothing
-/// can change either, and what is in memory is all there is.
+/// After a gap, invalidate everything, but not before the store answers again: until then nothing can
+/// change, and only the caches can serve.
 pub(super) async fn invalidate_after_gap(
     peers: Arc<Peers>,
     received: MessageSender,
@@ -115,7 +115,7 @@ pub(super) async fn invalidate_after_gap(
 }
 
 impl Peers {
-    /// Pass on what is received, until nothing is.
+    /// Pass messages on until the subscription is lost.
     async fn receive_redis(
         &self,
         redis: &Redis,
@@ -140,14 +140,14 @@ impl Peers {
                     if own_heartbeat.elapsed() > UNSUBSCRIBED_AFTER {
                         return;
                     }
-                    // Its failure shows in the breaker, and then in the outage.
+                    // A failure opens the breaker, which ends this loop.
                     let _ = redis.publish(&self.channel, &tick).await;
                 }
             }
         }
     }
 
-    /// See to it that the others know, and forget once more what they said before they did.
+    /// Tell the others of the outage, and invalidate once more what they published before they knew.
     async fn report_outage(&self, outage: &mut Outage) {
         if outage.told.is_none_or(|at| at.elapsed() >= HEARTBEAT_EVERY) {
             let unsubscribed = Message::Unsubscribed.write(&self.instance);
@@ -171,7 +171,7 @@ impl Peers {
         }
     }
 
-    /// Act on a message; whether it was this instance's own.
+    /// Handle a message; whether it was this instance's own.
     async fn deliver(&self, text: &str, received: &MessageSender) -> bool {
         let arrived = Message::read(text);
         self.live.received(&arrived.from);
@@ -182,7 +182,7 @@ impl Peers {
             Message::Heartbeat => {}
             Message::Unsubscribed => self.live.note_unsubscribed(),
             message => {
-                // Nobody is there to act on it only at the end.
+                // The receiver is gone only at shutdown.
                 let _ = received.send(message).await;
             }
         }

@@ -6,6 +6,7 @@
 mod body;
 mod catalogue;
 
+use std::error::Error;
 use std::num::NonZeroU32;
 
 use axum::response::{IntoResponse, Response};
@@ -16,6 +17,7 @@ use utoipa::{IntoResponses, ToSchema};
 use crate::account::Refused;
 use crate::app::{AppError, FieldError};
 use crate::store;
+use crate::telemetry::{RequestId, current_request_id, error_chain};
 
 pub(crate) use body::read_body;
 
@@ -35,8 +37,13 @@ pub(crate) struct Problem {
     /// A sentence for people.
     detail: String,
     /// What is wrong, field by field.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    errors: Vec<ProblemField>,
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    #[schema(value_type = Vec<ProblemField>, required = false)]
+    errors: Box<[ProblemField]>,
+    /// The id of the request, which the log of the server has as well; also in `X-Request-Id`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = String, required = false, nullable = false, example = "9f86d081884c7d65")]
+    request_id: Option<Box<RequestId>>,
     /// What `WWW-Authenticate` says.
     #[serde(skip)]
     #[schema(ignore)]
@@ -76,7 +83,8 @@ impl Problem {
             status: status.as_u16(),
             code,
             detail: detail.into(),
-            errors: Vec::new(),
+            errors: Box::default(),
+            request_id: None,
             challenge: None,
             retry_after: NonZeroU32::new(5).filter(|_| status == StatusCode::SERVICE_UNAVAILABLE),
         }
@@ -116,6 +124,11 @@ impl Problem {
             }
         };
         Self { challenge, ..Self::new(StatusCode::FORBIDDEN, code, detail) }
+    }
+
+    /// The same problem outside of the router, where its request's id is not known by itself.
+    pub(crate) fn with_request_id(self, id: RequestId) -> Self {
+        Self { request_id: Some(Box::new(id)), ..self }
     }
 
     pub(crate) fn status(&self) -> StatusCode {
@@ -187,7 +200,7 @@ impl Problem {
             ),
         };
         if status.is_server_error() {
-            tracing::error!(%error, code, "the store failed");
+            log_failure(error, status, code);
         }
         Self::new(status, code, detail)
     }
@@ -252,14 +265,21 @@ impl From<AppError> for Problem {
                 };
             }
             AppError::NoFreeCode(_) => {
-                tracing::error!(%error, "no free code was found");
+                let (status, code) = (StatusCode::INTERNAL_SERVER_ERROR, "no-free-code");
+                log_failure(&error, status, code);
                 // The contract fixes this sentence to the letter.
-                let detail = error.to_string();
-                return Self::new(StatusCode::INTERNAL_SERVER_ERROR, "no-free-code", detail);
+                return Self::new(status, code, error.to_string());
             }
         };
         Self::new(status, code, detail)
     }
+}
+
+/// The one place that logs why a request failed. The line stands in the request's span, which has
+/// its id, method and route; a failed statement is named in the chain of causes.
+fn log_failure(error: &dyn Error, status: StatusCode, code: &'static str) {
+    let error = error_chain(error);
+    tracing::error!(status = status.as_u16(), code, error, "the request failed");
 }
 
 /// A capital letter and a full stop.
@@ -270,7 +290,10 @@ fn sentence(text: &str) -> String {
 }
 
 impl IntoResponse for Problem {
-    fn into_response(self) -> Response {
+    fn into_response(mut self) -> Response {
+        if self.request_id.is_none() {
+            self.request_id = current_request_id().map(Box::new);
+        }
         let body = serde_json::to_vec(&self).unwrap_or_default();
         let mut response = (self.status(), body).into_response();
         let headers = response.headers_mut();

@@ -1,16 +1,16 @@
-//! The counter as a script that Redis runs: how a request is send to it, and how its answer is read.
+//! The quota counter as a Redis script: encoding of requests, decoding of replies.
 
 use crate::clock::Timestamp;
 use crate::link::Month;
 use crate::quota::grant::{GrantCount, GrantReply, GrantRequest};
 use crate::redis::Script;
 
-/// The rules of [`crate::quota::grant::GrantCounter`], in Redis's language.
+/// The rules of [`crate::quota::grant::GrantCounter`] in Lua.
 pub(super) fn counter() -> Script {
     Script::new(include_str!("grant.lua"))
 }
 
-/// A request as the script reads it.
+/// The arguments of the script.
 pub(super) fn arguments(request: &GrantRequest, instance: &str) -> Vec<String> {
     let first = Month::from_number(request.month.number() - 1).end();
     let after = request.month.end();
@@ -33,7 +33,7 @@ pub(super) fn arguments(request: &GrantRequest, instance: &str) -> Vec<String> {
     ]
 }
 
-/// What the script answers; `None` when it makes no sense.
+/// The reply of the script; `None` when it is invalid.
 pub(super) fn read(numbers: &[i64]) -> Option<GrantReply> {
     let [kind, grant, left, granted, used, created, now] = numbers else { return None };
     let now = Timestamp::from_ms(*now);

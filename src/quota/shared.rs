@@ -1,10 +1,10 @@
-//! The quota that all instances share, on Redis. A redirect takes what is held here and never waits
-//! for it; only when nothing is held does it wait for an answer, together with all others that want
-//! the same link. Grants are asked for before they run out, reported while they are used, given back
-//! when nobody uses them.
+//! The quota that all instances share, on Redis. A redirect uses a hit that this instance has
+//! reserved; only when none is left does it wait for a grant, together with all others of the same
+//! link. Grants are requested before they run out, reported while they are used, and returned when
+//! they are not.
 //!
-//! Invariants: a link without a limit never comes here; one request a link at a time; nobody waits
-//! once Redis is known to be away.
+//! Invariants: links without a limit are not counted here; one request per link at a time; nothing
+//! waits while the breaker is open.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicI64, Ordering};
@@ -28,33 +28,32 @@ use crate::quota::reservation::{NextStep, Reservation, Take};
 use crate::redis::{Redis, Script};
 use crate::store::Store;
 
-/// Links that may wait to be asked about.
+/// Links that may wait for a request.
 const WAITING: usize = 16_384;
-/// Questions at the same time.
+/// Concurrent requests.
 const AT_ONCE: usize = 512;
-/// How long a redirect waits: as many calls as it takes to know that Redis is away.
+/// How long a redirect waits: as many calls as it takes to open the breaker.
 const PATIENCE: Duration = Duration::from_millis(400);
-/// How long those who hold the last hits may take to give them back. It happens once at the end of a
-/// link's month.
+/// How long other instances may take to return the last hits; it happens once per link and month.
 const RECALL: Duration = Duration::from_secs(1);
-/// How long a redirect waits for that, or for what the store knows.
+/// How long a redirect waits for that, or for a read from the store.
 const LONG_PATIENCE: Duration = Duration::from_millis(1_500);
-/// How often is looked whether they did: from here, and then less and less often.
+/// The first interval of checking whether they did; it doubles.
 const RECALL_STEP: Duration = Duration::from_millis(4);
 const RECALL_LONGEST_STEP: Duration = Duration::from_millis(64);
-/// How long a limit is held to be used up when somebody did not give back: they are gone.
+/// How long a limit counts as used up when an instance returned nothing: it has crashed.
 const LOST_MS: i64 = 10_000;
-/// After this long, hits are in the store as a rule: it is twice the time between two writes.
+/// After this long hits are usually in the store: twice the flush interval.
 const WRITTEN_AFTER: Duration = Duration::from_millis(500);
-/// How often reservations are looked after.
+/// How often reservations are swept.
 const SWEEP: Duration = Duration::from_millis(500);
-/// What is used is reported this often; so this long a lost counter goes unnoticed.
+/// How often use is reported, hence how long a lost counter goes unnoticed.
 const REPORT_MS: i64 = 2_000;
-/// After this long without a hit, what is held is given back.
+/// After this long without a hit, reserved hits are returned.
 const IDLE_MS: i64 = 10_000;
-/// How often reservations that nobody has any more are dropped, in sweeps.
+/// How often unused reservations are dropped, in sweeps.
 const DROP_EVERY: u32 = 20;
-/// How long giving everything back at the end may take.
+/// How long returning all hits at shutdown may take.
 const LAST: Duration = Duration::from_secs(3);
 
 /// What became of a hit.
@@ -64,7 +63,7 @@ pub enum HitOutcome {
     Granted,
     /// The limit is used up.
     Over,
-    /// Nobody can say at this moment.
+    /// Redis is away, and no hit is reserved.
     Away,
 }
 
@@ -110,20 +109,20 @@ impl SharedQuota {
         }
     }
 
-    /// What this instance holds of a link, which had `hits` in `month` as far as the store knew.
+    /// This instance's reservation of a link, which had `hits` in `month` as read from the store.
     pub fn reservation(&self, link: LinkId, month: Month, hits: u64) -> Arc<Reservation> {
         let mut links = lock(&self.links);
         let fresh = || Arc::new(Reservation::new(link, month, hits));
         Arc::clone(links.entry(link).or_insert_with(fresh))
     }
 
-    /// What time it is for the one clock that decides on months.
+    /// The time by the clock of Redis, which decides when a month begins.
     pub fn now(&self) -> Timestamp {
         let offset = self.offset.load(Ordering::Relaxed);
         Timestamp::from_ms(self.clock.now().as_ms().saturating_add(offset))
     }
 
-    /// Take a hit under `limit` at once; `None` when one has to ask.
+    /// Use a reserved hit; `None` when one must be requested.
     pub fn take(&self, link: &Arc<Reservation>, limit: u64) -> Option<HitOutcome> {
         let now = self.now();
         if self.on_outage == OnOutage::Closed && self.redis.is_away() {
@@ -140,14 +139,14 @@ impl SharedQuota {
         }
     }
 
-    /// The same for whoever takes nothing.
+    /// The same for a visitor that uses no hit.
     pub fn look(&self, link: &Arc<Reservation>, limit: u64) -> Option<HitOutcome> {
         let now = self.now();
         let room = link.has_room(Month::of(now), limit, now.as_ms())?;
         Some(if room { HitOutcome::Granted } else { HitOutcome::Over })
     }
 
-    /// Ask for hits of a link under `limit`, and take one unless `looks_only`.
+    /// Request hits of a link under `limit`, and use one unless `looks_only`.
     pub async fn ask(&self, link: &Arc<Reservation>, limit: u64, looks_only: bool) -> HitOutcome {
         let _waiting = link.wait(limit);
         let started = Instant::now();
@@ -173,7 +172,7 @@ impl SharedQuota {
         }
     }
 
-    /// What to do without an answer.
+    /// The outcome while Redis is away.
     fn on_outage_answer(&self, link: &Arc<Reservation>, looks_only: bool) -> HitOutcome {
         metrics::counter!("kurz_quota_unanswered_total").increment(1);
         if self.on_outage != OnOutage::Open {
@@ -185,7 +184,7 @@ impl SharedQuota {
         HitOutcome::Granted
     }
 
-    /// Somebody wants the hits of `link` that are held here and not used.
+    /// Another instance wants the unused hits of `link`.
     pub fn recall(&self, link: LinkId) {
         let held = lock(&self.links).get(&link).cloned();
         if let Some(reservation) = held {
@@ -194,7 +193,7 @@ impl SharedQuota {
         }
     }
 
-    /// See to it that the link is asked about. Never waits.
+    /// Queue a request for the link. Never waits.
     fn request(&self, link: &Arc<Reservation>) {
         if self.redis.is_away() || link.busy.swap(true, Ordering::AcqRel) {
             return;
@@ -204,7 +203,7 @@ impl SharedQuota {
         }
     }
 
-    /// Ask and look after what is held, until `stop`.
+    /// Send requests and sweep reservations until `stop`.
     pub fn start(self: &Arc<Self>, tasks: &TaskTracker, stop: &CancellationToken) {
         let Some(waiting) = lock(&self.waiting).take() else { return };
         let asking = Arc::clone(self).ask_all(waiting, tasks.clone());
@@ -231,7 +230,7 @@ impl SharedQuota {
         }
     }
 
-    /// Ask about a link until those who wait have what they can get.
+    /// Send requests for a link until all that wait for it have an outcome.
     async fn synchronise(&self, link: &Arc<Reservation>) {
         if !link.active.swap(true, Ordering::AcqRel) {
             lock(&self.active).push(Arc::clone(link));
@@ -240,7 +239,7 @@ impl SharedQuota {
         link.may_wait_longer.store(false, Ordering::Release);
         link.busy.store(false, Ordering::Release);
         link.done.notify_waiters();
-        // Somebody may have come after the last answer and before it was said that nobody asks.
+        // A redirect may have begun to wait between the last answer and this.
         let recalled = link.is_recalled();
         if recalled || link.is_wanting(self.now().as_ms()) {
             self.request(link);
@@ -289,18 +288,18 @@ impl SharedQuota {
         }
     }
 
-    /// What the store knows of a link's hits.
+    /// The hits of a link, from the store.
     async fn seed(&self, link: &Reservation, month: Month) -> u64 {
         if link.unreported(month) > 0 {
-            // There was a counter, and it is lost: the last hits are on their way to the store.
+            // Redis lost the counter: the last hits are still to be flushed to the store.
             sleep(WRITTEN_AFTER).await;
         }
         let written = self.store.month_hits(link.link(), month).await;
-        // Without the store, what was known when the link was read has to do.
+        // Without the store, the hits known when the link was loaded are used.
         written.unwrap_or_else(|_| link.known(month))
     }
 
-    /// Put a request to Redis; `None` when there is no answer.
+    /// Send a request to Redis; `None` without an answer.
     async fn send(&self, link: &Reservation, request: &GrantRequest) -> Option<GrantReply> {
         if self.redis.is_away() {
             link.unsent(request);
@@ -333,7 +332,7 @@ impl SharedQuota {
         }
     }
 
-    /// Report what is used, give back what is not, and look no longer after what is not held.
+    /// Report use, return unused hits, and drop empty reservations.
     fn sweep(&self) {
         let at = self.now().as_ms();
         let mut idle = Vec::new();
@@ -366,11 +365,11 @@ impl SharedQuota {
             .retain(|_, link| Arc::strong_count(link) > 1 || link.active.load(Ordering::Acquire));
     }
 
-    /// Give everything back that is held, once nobody redirects any more.
+    /// Return all reserved hits, at shutdown.
     pub async fn give_back(&self) {
         let held: Vec<Arc<Reservation>> = lock(&self.active).drain(..).collect();
         let give = |link: Arc<Reservation>| async move {
-            // Twice when a request was under way, which is asked again first.
+            // Twice when a request was in flight.
             for _ in 0..2 {
                 link.recall();
                 let now = self.now();
@@ -391,6 +390,6 @@ impl SharedQuota {
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    // Whole after every single operation.
+    // Every operation leaves the guarded value consistent.
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -1,4 +1,4 @@
-//! The `Date` of answers that are written here: made once a second, not for each of them.
+//! The `Date` header, formatted once per second.
 
 use std::sync::{Mutex, PoisonError};
 

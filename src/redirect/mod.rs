@@ -1,8 +1,7 @@
-//! The data plane: address → cache → decision → answer. Nothing else stands between a visitor and
-//! a target.
+//! The data plane: address → cache → decision → answer.
 //!
-//! Invariants: it imports neither store nor API nor pages, and never waits for a write. It answers
-//! what it knows at once, and only for what it does not know does it wait, for a read.
+//! Invariants: it imports neither store nor API nor pages, and never waits for a write. It waits for a
+//! read only when the link, or a hit of its quota, is not in memory.
 
 mod answer;
 mod date;
@@ -10,6 +9,7 @@ mod pages;
 pub mod visitor_kind;
 mod withheld_pages;
 
+use std::error::Error;
 use std::net::IpAddr;
 use std::sync::Arc;
 
@@ -26,6 +26,7 @@ use crate::limits::Limits;
 use crate::limits::throttle::Throttle;
 use crate::link::{AddressKey, Decision, Month};
 use crate::quota::{HitOutcome, Reservation, SharedQuota};
+use crate::telemetry::{RequestIds, error_chain};
 
 use answer::Refusal;
 pub use date::Date;
@@ -39,7 +40,7 @@ pub type RedirectResponse = Response<Bytes>;
 pub struct RedirectService {
     /// Links by address.
     pub links: Arc<LinkCache>,
-    /// Those that this worker sent visitors to lately.
+    /// The near cache of this worker.
     pub near: Arc<NearCache>,
     /// Hosts of workspaces.
     pub hosts: Arc<Hosts>,
@@ -49,20 +50,22 @@ pub struct RedirectService {
     pub writer: Arc<ClickWriter>,
     /// The click queue of this worker.
     pub queue: Arc<ClickQueue>,
-    /// Tells people from others.
+    /// Tells people from bots and prefetches.
     pub visitors: Arc<Visitors>,
-    /// What the day is called in an answer.
+    /// The value of the `Date` header.
     pub date: Arc<Date>,
     /// Words that are pages, not codes.
     pub reserved: Arc<Reserved>,
-    /// How often somebody may ask for what does not exist.
+    /// The limit of misses per client.
     pub limits: Arc<Limits>,
-    /// Whose word on addresses counts.
+    /// The proxies whose `X-Forwarded-For` is trusted.
     pub proxies: Arc<TrustedProxies>,
-    /// Turns for those who asked for too much that does not exist.
+    /// Limits concurrent look-ups of clients that are over their limit of misses.
     pub throttle: Arc<Throttle>,
     /// What time it is.
     pub clock: Clock,
+    /// Makes the ids of look-ups that fail.
+    pub request_ids: RequestIds,
 }
 
 /// A request.
@@ -76,25 +79,25 @@ pub struct RedirectRequest<'a> {
     pub path: &'a str,
     /// Its headers.
     pub headers: &'a HeaderMap,
-    /// Where its connection comes from.
+    /// The address of the peer.
     pub peer: IpAddr,
-    /// When it came.
+    /// When it arrived.
     pub arrival: Stopwatch,
 }
 
-/// What the plane says to a request.
+/// The result for a request.
 #[derive(Debug)]
 pub enum Verdict {
     /// This is the answer.
     Answer(RedirectResponse),
-    /// It is a short address, but its link is not in memory, or none of its hits is: see
+    /// A short address whose link, or a hit of its quota, is not in memory: see
     /// [`RedirectService::answer_miss`].
     Miss(Miss),
     /// Not a short address.
     NotMine,
 }
 
-/// A request for which something has to be asked first.
+/// A request that has to wait for a read.
 #[derive(Debug)]
 pub struct Miss {
     cause: MissCause,
@@ -107,37 +110,37 @@ pub struct Miss {
 enum MissCause {
     /// The link behind a key.
     Link(String),
-    /// A hit of a link whose instances count together.
+    /// A hit of the shared quota.
     Hit(CachedLink),
 }
 
-/// What a refusal goes by. It is worked out only for one.
+/// What a refusal depends on; computed only when there is one.
 #[derive(Clone, Copy, Debug)]
 struct RefusalContext {
     client: ClientAddress,
-    /// In which language they are shown a page, if they are.
+    /// The language of the page; `None` for a problem in JSON.
     shows: Option<Language>,
 }
 
-/// Who asked, and when.
+/// The kind of visitor, and the time of arrival.
 #[derive(Clone, Copy, Debug)]
 struct Visit {
     visitor: VisitorKind,
     arrival: Stopwatch,
 }
 
-/// What the checks say of a visit. A hit is used up only where it may pass.
+/// The result of the checks. A hit is used only by `Pass`.
 #[derive(Clone, Copy, Debug)]
 enum Admission {
-    /// It may pass; its click counts at this time.
+    /// Redirect; the click counts at this time.
     Pass(Timestamp),
-    /// It may not.
+    /// Do not redirect.
     Refuse(Refusal),
-    /// Nothing is known of the link's hits without asking.
+    /// No hit of the shared quota is reserved here: request one first.
     Ask,
 }
 
-/// All that a redirect looks at, of a GET as it came over the wire.
+/// What a redirect needs of a GET on the fast path.
 #[derive(Clone, Copy, Debug)]
 pub struct PlainRequest<'a> {
     /// The host in lower case, without a port.
@@ -148,12 +151,12 @@ pub struct PlainRequest<'a> {
     pub purpose: Option<&'a [u8]>,
     /// The first User-Agent.
     pub agent: Option<&'a [u8]>,
-    /// When it came.
+    /// When it arrived.
     pub arrival: Stopwatch,
 }
 
 impl RedirectService {
-    /// The same for another worker: it leaves its clicks in a lane of its own.
+    /// The same for another worker, with a near cache and a click queue of its own.
     #[must_use]
     pub fn on_worker(mut self, worker: usize) -> Self {
         self.near = Arc::new(self.links.near());
@@ -193,8 +196,8 @@ impl RedirectService {
         Verdict::Miss(Miss { cause, visit, context: context() })
     }
 
-    /// Put the answer to a GET into `out`, as HTTP/1.1 has it, if its link is in memory and sends the
-    /// visitor on. Otherwise nothing has happened: all else is for [`RedirectService::answer`].
+    /// Write the HTTP/1.1 answer to a GET into `out`, if its link is in memory and redirects. Otherwise
+    /// nothing is changed, and [`RedirectService::answer`] is to be called.
     pub fn send_on(&self, ask: &PlainRequest<'_>, out: &mut Vec<u8>) -> bool {
         let Some(key) = self.key(ask.host, ask.path) else { return false };
         let key = key.as_str();
@@ -213,25 +216,23 @@ impl RedirectService {
         sent == Some(true)
     }
 
-    /// Put any answer to a GET into `out`, as HTTP/1.1 has it.
+    /// Write any answer to a GET into `out`, as HTTP/1.1.
     pub fn write(&self, answer: &RedirectResponse, out: &mut Vec<u8>) {
         self.date.with(self.clock.now(), |date| answer::write(answer, date, out));
     }
 
-    /// Read the link, or ask for a hit, then answer.
+    /// Load the link or request a hit, then answer.
     pub async fn answer_miss(&self, miss: Miss) -> RedirectResponse {
         let Miss { cause, visit, context } = miss;
         let link = match cause {
             MissCause::Hit(link) => link,
             MissCause::Link(key) => match self.look_up(&key, context.client).await {
-                Some(Found::Link(link)) => {
-                    match self.admit(&link, visit.visitor, self.clock.now()) {
-                        Admission::Ask => link,
-                        known => return self.conclude(&link, known, visit, || context),
-                    }
-                }
-                Some(Found::Absent) => return self.refuse(Refusal::NotFound, context),
-                None => return self.refuse(Refusal::Unavailable, context),
+                Ok(Found::Link(link)) => match self.admit(&link, visit.visitor, self.clock.now()) {
+                    Admission::Ask => link,
+                    known => return self.conclude(&link, known, visit, || context),
+                },
+                Ok(Found::Absent) => return self.refuse(Refusal::NotFound, context),
+                Err(error) => return self.fail(&key, &error, context),
             },
         };
         let admission = match self.shared(&link) {
@@ -245,17 +246,26 @@ impl RedirectService {
         self.conclude(&link, admission, visit, || context)
     }
 
-    /// What is behind a key; `None` when that cannot be told. Whether there is a link is not known before
-    /// it was looked for, and whoever follows one is served, however much that does not exist they
-    /// asked for before: only, those wait for each other.
-    async fn look_up(&self, key: &str, client: ClientAddress) -> Option<Found> {
+    /// The link behind a key, from the store. A client that is over its limit of misses is still
+    /// looked up for, since its address may be a link's, but only a few of them at a time.
+    async fn look_up(&self, key: &str, client: ClientAddress) -> Result<Found, impl Error + use<>> {
         let load = self.links.load(key);
-        let is_late = self.limits.is_out_of_misses(client.0, self.clock.steady());
-        let found = if is_late { self.throttle.run(load).await } else { load.await };
-        found.inspect_err(|error| tracing::warn!(%error, "a redirect could not be looked up")).ok()
+        let is_over_limit = self.limits.is_out_of_misses(client.0, self.clock.steady());
+        if is_over_limit { self.throttle.run(load).await } else { load.await }
     }
 
-    /// Say why not. Who was told too often that there is nothing is told that instead.
+    /// The look-up failed: log why. Only here does a redirect get a request id, which the answer
+    /// carries in its header.
+    fn fail(&self, key: &str, error: &dyn Error, context: RefusalContext) -> RedirectResponse {
+        let mut answer = self.refuse(Refusal::Unavailable, context);
+        let (id, status) = (self.request_ids.make(), answer.status().as_u16());
+        let (client, error) = (context.client.0, error_chain(error));
+        tracing::error!(request_id = %id, key, %client, status, error, "the redirect failed");
+        id.insert_into(answer.headers_mut());
+        answer
+    }
+
+    /// Answer a refusal. A client over its limit of misses gets 429 instead of 404.
     fn refuse(&self, refusal: Refusal, context: RefusalContext) -> RedirectResponse {
         let missed = || self.limits.miss(context.client.0, self.clock.steady());
         let refusal = match refusal {
@@ -267,7 +277,7 @@ impl RedirectService {
         answer::refusal(refusal, context.shows)
     }
 
-    /// Where the link of an address is looked for; `None` when it is no link's address.
+    /// The cache key of an address; `None` when it cannot be a link's.
     fn key<'a>(&self, host: &str, path: &'a str) -> Option<AddressKey<'a>> {
         let short = path::parse(path).filter(|short| !short.preview)?;
         match self.hosts.workspace(host) {
@@ -285,7 +295,7 @@ impl RedirectService {
             Decision::Live => {}
         }
         let limit = link.hit_limit;
-        // A link without a limit needs nobody's leave.
+        // A link without a limit needs no shared quota.
         let Some((quota, held)) = self.shared(link).filter(|_| limit > 0) else {
             return admit_alone(link, now, visitor);
         };
@@ -296,7 +306,7 @@ impl RedirectService {
         hit.map_or(Admission::Ask, |hit| admit_shared(quota, link, hit, visitor))
     }
 
-    /// The quota that all instances share, and what this one holds of the link.
+    /// The shared quota, and this instance's reservation of the link.
     fn shared<'a>(
         &'a self,
         link: &'a CachedLink,
@@ -304,7 +314,7 @@ impl RedirectService {
         Some((self.quota.as_deref()?, link.counters().reservation()?))
     }
 
-    /// Send the visitor on, or say why not.
+    /// Redirect or refuse.
     fn conclude(
         &self,
         link: &CachedLink,
@@ -323,7 +333,7 @@ impl RedirectService {
         }
     }
 
-    /// Leave the click where it is counted.
+    /// Count the click.
     fn count(&self, link: &CachedLink, at: Timestamp, visit: Visit) {
         let nanos = u32::try_from(visit.arrival.elapsed().as_nanos()).unwrap_or(u32::MAX);
         let click = Click { link: link.link(), at, nanos, visitor: visit.visitor };
@@ -336,7 +346,7 @@ impl RedirectService {
     }
 }
 
-/// This instance keeps the limit.
+/// Check the limit in this process alone.
 fn admit_alone(link: &CachedLink, now: Timestamp, visitor: VisitorKind) -> Admission {
     let month = Month::of(now);
     let quota = link.counters().quota();
@@ -350,7 +360,7 @@ fn admit_alone(link: &CachedLink, now: Timestamp, visitor: VisitorKind) -> Admis
     }
 }
 
-/// All instances together keep the limit, and go by the quota's clock.
+/// The result of the shared quota, by the clock of Redis.
 fn admit_shared(
     quota: &SharedQuota,
     link: &CachedLink,

@@ -1,5 +1,5 @@
-//! Who follows a link: a person, or something that only looks. HEAD, a browser that fetches ahead, and
-//! a bot that says what it is use no quota and are counted apart.
+//! Classifies visitors: HEAD requests, prefetches and declared bots use no quota and are counted apart
+//! from people.
 
 use std::array;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -48,13 +48,13 @@ const SEC_PURPOSE: HeaderName = HeaderName::from_static("sec-purpose");
 /// User agents that are remembered by each worker.
 const REMEMBERED: usize = 256;
 
-/// Tells people from others, and remembers what it made of a user agent: looking for thirty names in
-/// it costs more than the rest of a redirect.
+/// Classifies visitors, and caches the result per user agent: searching one for thirty names costs
+/// more than the rest of a redirect.
 #[derive(Debug)]
 pub struct Visitors {
-    /// Secret, so that nobody can make up a name that is taken for another's.
+    /// Secret, so that nobody can craft a user agent whose hash collides with another's.
     seed: u64,
-    /// Hashes of names, with the answer in the last bit. 0: nothing yet.
+    /// Hashes of user agents, with the result in the last bit. 0 is empty.
     memory: [AtomicU64; REMEMBERED],
 }
 
@@ -64,7 +64,7 @@ impl Visitors {
         Self { seed, memory: array::from_fn(|_| AtomicU64::new(0)) }
     }
 
-    /// Another one that remembers for itself.
+    /// The same with a cache of its own.
     pub(super) fn alike(&self) -> Self {
         Self::new(self.seed)
     }

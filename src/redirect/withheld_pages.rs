@@ -1,5 +1,5 @@
-//! What visitors of a link see that exists but is withheld: the reason, in three languages, and where to
-//! report links. Constants, as all pages of the data plane are.
+//! The pages for links that the operator disabled or that the block list covers, in three languages.
+//! Constants, as all pages of the data plane.
 
 use crate::language::Language;
 use crate::link::Reason;
@@ -33,7 +33,7 @@ pub(super) const fn page(reason: Reason, language: Language) -> &'static str {
     }
 }
 
-/// The same for those who show no pages.
+/// The same as a problem in JSON.
 #[rustfmt::skip]
 pub(super) const fn problem(reason: Reason) -> &'static str {
     match reason {

@@ -1,11 +1,11 @@
-//! When to stop asking: after a few failures in a row, over some time. Many calls at once are lost in
-//! one short pause of a machine; that is no outage. Who keeps the connection alive tries again and
-//! again, and its first success closes the breaker. It is told the time.
+//! A circuit breaker: opens after several failures in a row that are spread over some time, since one
+//! short pause of a machine fails many calls at once. Heartbeats keep trying, and the first success
+//! closes it. The time is a parameter.
 
 use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU32, Ordering};
 use std::time::Duration;
 
-/// Failures in a row after which nobody else has to wait for the next one,
+/// Failures in a row that open the breaker,
 const MOST_FAILURES: u32 = 5;
 /// if they are spread over at least this time.
 const LONG_ENOUGH: Duration = Duration::from_millis(300);
@@ -27,14 +27,14 @@ impl Default for Breaker {
 }
 
 impl Breaker {
-    /// Whether nobody should ask.
+    /// Whether calls should not be made.
     pub fn is_open(&self) -> bool {
         self.open.load(Ordering::Acquire)
     }
 
-    /// It answered.
+    /// A call succeeded.
     pub fn succeeded(&self) {
-        // Plain reads first: that it works is nearly always no news.
+        // Plain reads first: success is the common case and changes nothing.
         if self.failures.load(Ordering::Acquire) != 0 {
             self.failures.store(0, Ordering::Release);
         }
@@ -43,7 +43,7 @@ impl Breaker {
         }
     }
 
-    /// It did not answer, or not in time, at `at` milliseconds; `true` when this one opened it.
+    /// A call failed at `at` milliseconds; `true` when this opened the breaker.
     pub fn failed(&self, at: i64) -> bool {
         let before = self.failures.fetch_add(1, Ordering::AcqRel);
         if before == 0 {
@@ -55,7 +55,7 @@ impl Breaker {
         enough && self.open()
     }
 
-    /// There is nothing to ask any more; `true` when it was closed before.
+    /// Open immediately, since the connection is gone; `true` when it was closed before.
     pub fn open(&self) -> bool {
         !self.open.swap(true, Ordering::AcqRel)
     }

@@ -1,4 +1,4 @@
-//! What is asked of Redis, each within its budget.
+//! Calls to Redis, each with a timeout.
 
 use std::fmt;
 use std::path::PathBuf;
@@ -14,9 +14,9 @@ use crate::config::RedisUrl;
 use crate::redis::breaker::Breaker;
 use crate::redis::connection::{self, RedisConnection, Subscription};
 
-/// How long a redirect can wait for one answer.
+/// The timeout of a call that a redirect waits for.
 const BUDGET: Duration = Duration::from_millis(20);
-/// How long anything that nobody waits for may take.
+/// The timeout of other calls.
 const UNHURRIED: Duration = Duration::from_millis(500);
 
 /// Redis does not answer.
@@ -41,7 +41,7 @@ pub struct Redis {
     authorities: Option<PathBuf>,
     connection: ArcSwapOption<RedisConnection>,
     breaker: Breaker,
-    /// Since it was made; what the breaker goes by.
+    /// The time base of the breaker.
     watch: Instant,
 }
 
@@ -58,7 +58,7 @@ impl Redis {
         Self { url, authorities, connection, breaker, watch: Instant::now() }
     }
 
-    /// Connect, and receive what is said on `channel`. A connection that was there before is dropped.
+    /// Connect and subscribe to `channel`; replaces an earlier connection.
     pub async fn connect(&self, channel: &str) -> Result<Subscription, Away> {
         self.connection.store(None);
         let connected = connection::connect(&self.url, self.authorities.as_deref(), channel).await;
@@ -68,7 +68,7 @@ impl Redis {
         Ok(subscription)
     }
 
-    /// Give the connection up: it is of no use.
+    /// Drop a broken connection.
     pub fn disconnect(&self) {
         self.connection.store(None);
         if self.breaker.open() {
@@ -76,12 +76,12 @@ impl Redis {
         }
     }
 
-    /// Whether nobody should wait for it.
+    /// Whether the breaker is open.
     pub fn is_away(&self) -> bool {
         self.breaker.is_open()
     }
 
-    /// Run a script on `key`; the numbers that it gives back. Refused at once while Redis is away.
+    /// Run a script on `key`; the numbers it returns. Fails immediately while the breaker is open.
     pub async fn run(&self, script: &Script, key: &str, args: &[String]) -> Result<Vec<i64>, Away> {
         if self.is_away() {
             return Err(Away("it has not answered lately".to_owned()));
@@ -103,8 +103,7 @@ impl Redis {
         self.note(timeout(BUDGET, run).await.ok())
     }
 
-    /// Say `text` to all who listen on `channel`. Also while Redis is away: this is how it is found
-    /// to be back.
+    /// Publish `text` on `channel`. Also while the breaker is open: the first success closes it.
     pub async fn publish(&self, channel: &str, text: &str) -> Result<(), Away> {
         let connection = self.connection()?;
         metrics::counter!("kurz_redis_commands_total", "command" => "publish").increment(1);
@@ -121,7 +120,7 @@ impl Redis {
         self.note(timeout(UNHURRIED, say).await.ok()).map(|_: i64| ())
     }
 
-    /// What a server says about itself, one `name:value` a line; of a cluster, nothing.
+    /// The answer to `INFO`, one `name:value` per line; empty for a cluster.
     pub(super) async fn describe(&self) -> Result<String, Away> {
         let RedisConnection::One(mut connection) = self.connection()? else {
             return Ok(String::new());
@@ -135,7 +134,7 @@ impl Redis {
         connection.as_deref().cloned().ok_or_else(|| Away("there is no connection".to_owned()))
     }
 
-    /// Let the breaker know how a call went; `None` is one that took too long.
+    /// Report the result of a call to the breaker; `None` is a timeout.
     fn note<T>(&self, called: Option<Result<T, RedisError>>) -> Result<T, Away> {
         let failed = match called {
             Some(Ok(value)) => {

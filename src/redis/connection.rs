@@ -1,4 +1,4 @@
-//! A connection to one server or to a cluster, and what is heard on it.
+//! A connection to one server or to a cluster, and its subscription.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -18,9 +18,9 @@ use tokio::time::timeout;
 
 use crate::config::RedisUrl;
 
-/// How long a connection may take to come about.
+/// The timeout of connecting.
 const CONNECT: Duration = Duration::from_secs(1);
-/// How long an answer may take before the library gives it up; calls have tighter budgets.
+/// The library's own timeout of a response; calls have shorter ones.
 const ANSWER: Duration = Duration::from_secs(5);
 /// Messages that may wait to be read.
 const WAITING: usize = 4096;
@@ -32,25 +32,25 @@ pub(super) enum RedisConnection {
     Cluster(ClusterConnection),
 }
 
-/// What is heard on a channel.
+/// The messages of a channel.
 #[derive(Debug)]
 pub struct Subscription {
     events: mpsc::Receiver<PubSubEvent>,
-    /// Set when a event found no room.
+    /// Set when the queue was full.
     missed: Arc<AtomicBool>,
 }
 
-/// One thing that was heard.
+/// An event of a subscription.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum PubSubEvent {
     /// A message.
     Text(String),
-    /// Something may have been missed.
+    /// A message may have been missed.
     Lost,
 }
 
 impl Subscription {
-    /// The next event; `None` when nothing will come any more.
+    /// The next event; `None` when the subscription has ended.
     pub async fn next(&mut self) -> Option<PubSubEvent> {
         if self.missed.swap(false, Ordering::AcqRel) {
             return Some(PubSubEvent::Lost);
@@ -59,7 +59,7 @@ impl Subscription {
     }
 }
 
-/// Connect, and listen on `channel`.
+/// Connect and subscribe to `channel`.
 pub(super) async fn connect(
     url: &RedisUrl,
     authorities: Option<&Path>,

@@ -1,4 +1,4 @@
-//! What a Redis says about itself, and what of it should be otherwise where limits are counted on it.
+//! Checks the settings of a Redis server that quotas depend on.
 
 use crate::redis::{Away, Redis};
 
@@ -6,7 +6,7 @@ use crate::redis::{Away, Redis};
 const OLDEST: u32 = 7;
 
 impl Redis {
-    /// What should be changed on the server, a sentence each. Of a cluster nothing is known.
+    /// What should be changed on the server, a sentence each; empty for a cluster.
     pub async fn worries(&self) -> Result<Vec<&'static str>, Away> {
         Ok(worries(&self.describe().await?))
     }

@@ -1,8 +1,8 @@
-//! Redis, or Valkey: one server or a cluster. The only module that knows its protocol: scripts that
-//! run in one step, and messages to all who listen.
+//! Redis or Valkey, one server or a cluster: atomic scripts, and publish/subscribe. The only module
+//! that knows the protocol.
 //!
-//! Invariant: no call waits longer than its budget, and while the breaker is open none is made. What
-//! it means that Redis is away is for the caller to decide.
+//! Invariant: no call takes longer than its timeout, and while the breaker is open scripts fail
+//! immediately. What an outage means is for the caller to decide.
 
 mod breaker;
 mod client;

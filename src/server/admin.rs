@@ -1,4 +1,4 @@
-//! The operator's own address: metrics and health, away from the public one.
+//! The admin listener: metrics and health, apart from the public address.
 
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
@@ -13,20 +13,20 @@ use tokio_util::sync::CancellationToken;
 use crate::api::health;
 use crate::app::App;
 
-/// The process's metrics, set up once.
+/// The process's metrics recorder, installed once.
 pub(super) fn metrics() -> PrometheusHandle {
     static HANDLE: OnceLock<PrometheusHandle> = OnceLock::new();
     let install = || {
         let recorder = PrometheusBuilder::new().build_recorder();
         let handle = recorder.handle();
-        // Refused only when there is one already, and this is the one place that sets it.
+        // Fails only when there is a recorder already; this is the one place that sets it.
         let _ = metrics::set_global_recorder(recorder);
         handle
     };
     HANDLE.get_or_init(install).clone()
 }
 
-/// Keep histograms from growing: only this folds their samples.
+/// Without this, histograms would keep every sample.
 pub(super) async fn upkeep(metrics: PrometheusHandle, stop: CancellationToken) {
     let mut ticks = interval(Duration::from_secs(5));
     while stop.run_until_cancelled(ticks.tick()).await.is_some() {
@@ -34,7 +34,7 @@ pub(super) async fn upkeep(metrics: PrometheusHandle, stop: CancellationToken) {
     }
 }
 
-/// The routes of the operator's address.
+/// The routes of the admin listener.
 pub(super) fn router(app: Arc<App>, metrics: PrometheusHandle) -> Router {
     let text = [(header::CONTENT_TYPE, "text/plain; version=0.0.4")];
     Router::new()

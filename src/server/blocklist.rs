@@ -1,6 +1,7 @@
-//! The file of the block list: read at the start, and again when it changes. Not what it means, which
-//! is `link`'s. Invariant: a list is put in force as a whole; a new file with a line that cannot be
-//! read leaves the old list where it is.
+//! Reads the block list at the start, and again when its file changes.
+//!
+//! Invariant: a list is replaced as a whole; a new file with an invalid line leaves the old list in
+//! use.
 
 use std::fs::File;
 use std::io::{self, Read};
@@ -16,14 +17,14 @@ use crate::app::App;
 use crate::link::blocklist::{BadLine, Blocklist, MOST_BYTES};
 use crate::net::file_version::{self, FileVersion};
 
-/// How often the file is looked at. It is read once two looks in a row found the same, so that a file
-/// that is being written is not read in the middle.
+/// How often the file is checked. It is read once two checks in a row saw the same version, so that a
+/// file that is being written is not read half.
 const LOOK: Duration = Duration::from_secs(1);
 
-/// Why a list cannot be put in force. Each text says what to do.
+/// Why a list cannot be used. Each text says what to do.
 #[derive(Debug, Error)]
 pub enum BlocklistError {
-    /// The file is away, or not for us.
+    /// The file does not exist or cannot be read.
     #[error(
         "cannot read {} (KURZ_BLOCKLIST): {source}; name a file of UTF-8 text that is there and that \
          this user may read",
@@ -35,13 +36,13 @@ pub enum BlocklistError {
         /// What the operating system said.
         source: io::Error,
     },
-    /// Too much of it.
+    /// The file is too large.
     #[error("{} (KURZ_BLOCKLIST) has more than {MOST_BYTES} bytes: shorten it", .path.display())]
     TooLarge {
         /// The file.
         path: PathBuf,
     },
-    /// A line that is neither host nor address.
+    /// A line is neither a host nor an address.
     #[error("{} (KURZ_BLOCKLIST): {bad}; correct that line, or put # before it", .path.display())]
     Line {
         /// The file.
@@ -65,31 +66,31 @@ pub fn read(path: &Path) -> Result<Blocklist, BlocklistError> {
     Blocklist::parse(&text).map_err(|bad| BlocklistError::Line { path: path.to_owned(), bad })
 }
 
-/// A list's file, and the eye that is kept on it.
+/// The file of the block list, and what was last seen of it.
 #[derive(Debug)]
 pub(super) struct BlocklistFile {
     path: PathBuf,
-    /// What the last look saw, and what the last reading read.
+    /// The version at the last check, and the one that was last read.
     seen: FileVersion,
     applied: FileVersion,
 }
 
 impl BlocklistFile {
-    /// Read the list that the server begins with.
+    /// Read the list that the server starts with.
     pub(super) fn open(path: &Path) -> Result<(Self, Blocklist), BlocklistError> {
-        // Before it is read: whatever changes from now on differs from this.
+        // Taken before reading, so that a change from now on is seen.
         let applied = file_version::of(path);
         let list = read(path)?;
         note(&list, "taken");
         Ok((Self { path: path.to_owned(), seen: applied, applied }, list))
     }
 
-    /// Put each new version in force, until `stop`.
+    /// Reload the list whenever its file changes, until `stop`.
     pub(super) async fn follow(mut self, app: Arc<App>, stop: CancellationToken) {
         let mut ticks = interval(LOOK);
         ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
         while stop.run_until_cancelled(ticks.tick()).await.is_some() {
-            // Disks hang, and a long list takes a second to read.
+            // A file system may block, and a long list takes a second to parse.
             let looked = tokio::task::spawn_blocking(move || {
                 let list = self.look();
                 (self, list)
@@ -103,7 +104,7 @@ impl BlocklistFile {
         }
     }
 
-    /// The new list, if the file changed and rests since the last look, and can be read.
+    /// The new list, if the file changed, then stayed the same for one check, and is valid.
     fn look(&mut self) -> Option<Blocklist> {
         let version = file_version::of(&self.path);
         let rests = version == self.seen;

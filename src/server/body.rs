@@ -1,5 +1,5 @@
-//! The body of an answer: small and whole from the data plane, anything from the router. One type
-//! for both, so that a redirect needs no box.
+//! The response body: complete bytes from the data plane, a stream from the router. One type for
+//! both, so that a redirect needs no boxed body.
 
 use std::pin::Pin;
 use std::task::{Context, Poll};

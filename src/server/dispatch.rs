@@ -1,9 +1,11 @@
-//! The first to see a request: a short address goes to the data redirects, all else to the router.
+//! The service behind every connection: a short address goes to the redirect service, all else to the
+//! router.
 
 use std::convert::Infallible;
 use std::future::{Future, Ready, ready};
 use std::net::IpAddr;
 use std::pin::Pin;
+use std::sync::Arc;
 use std::task::{Context, Poll};
 
 use axum::Router;
@@ -18,8 +20,10 @@ use crate::clock::Stopwatch;
 use crate::net::fast_path::{FastPath, FastReply, PlainHead};
 use crate::net::host::{HostError, host_of};
 use crate::problem::Problem;
-use crate::redirect::{PlainRequest, RedirectRequest, RedirectService, Verdict};
+use crate::redirect::{PlainRequest, RedirectRequest, RedirectResponse, RedirectService, Verdict};
 use crate::server::body::ResponseBody;
+use crate::telemetry::access_log::{RedirectLog, RedirectRecord};
+use crate::telemetry::{RequestId, Telemetry};
 use crate::web::HostOfRequest;
 
 /// The service behind every connection.
@@ -27,6 +31,9 @@ use crate::web::HostOfRequest;
 pub(super) struct Dispatch {
     redirects: RedirectService,
     router: Router,
+    telemetry: Arc<Telemetry>,
+    /// `None` unless redirects are logged one by one.
+    redirect_log: Option<RedirectLog>,
     peer: IpAddr,
 }
 
@@ -42,11 +49,17 @@ pub(super) enum DispatchFuture {
 
 impl Dispatch {
     /// Short addresses to `redirects`, the rest to `router`.
-    pub(super) fn new(redirects: RedirectService, router: Router) -> Self {
-        Self { redirects, router, peer: ClientAddress::UNKNOWN.0 }
+    pub(super) fn new(
+        redirects: RedirectService,
+        router: Router,
+        telemetry: Arc<Telemetry>,
+        redirect_log: Option<RedirectLog>,
+    ) -> Self {
+        let peer = ClientAddress::UNKNOWN.0;
+        Self { redirects, router, telemetry, redirect_log, peer }
     }
 
-    /// The same on the thread of a worker.
+    /// The same for a worker, with that worker's near cache and click queue.
     pub(super) fn on_worker(mut self, worker: usize) -> Self {
         self.redirects = self.redirects.on_worker(worker);
         self
@@ -61,18 +74,67 @@ impl Dispatch {
         let client = self.redirects.proxies.client(self.peer, request.headers());
         request.extensions_mut().insert(HostOfRequest(host));
         request.extensions_mut().insert(client);
+        let is_trusted = self.redirects.proxies.trust(self.peer);
+        let id = self.telemetry.admit(&mut request, is_trusted);
         let answer = self.router.clone().call(request);
-        // A task of its own: what has begun to change something ends, though its client goes away
-        // in the middle. Otherwise a change could be stored and the cache never told.
+        // A task of its own, so that a request runs to its end although its client disconnects.
+        // Otherwise a change could be stored and the caches never invalidated.
         #[expect(
             clippy::disallowed_methods,
             reason = "the connection waits for it, and is tracked"
         )]
         let answer = tokio::spawn(answer);
         DispatchFuture::Later(Box::pin(async move {
-            let answer = answer.await.unwrap_or_else(|_| Ok(broken().into_response()));
+            let answer = answer.await.unwrap_or_else(|_| Ok(broken(&id)));
             Ok(answer?.map(ResponseBody::Any))
         }))
+    }
+
+    /// A request whose host is missing, doubled or contradictory belongs to neither plane.
+    fn refuse(&self, error: HostError) -> DispatchFuture {
+        let detail = format!("The request's host cannot be relied on: {error}.");
+        let problem = Problem::new(StatusCode::BAD_REQUEST, "request-host-invalid", detail);
+        let answer = answer_with_id(problem, &self.telemetry.ids().make());
+        DispatchFuture::Now(ready(Ok(answer.map(ResponseBody::Any))))
+    }
+
+    /// A record for the access log, where redirects are logged.
+    fn redirect_line(&self, request: &RedirectRequest<'_>) -> Option<RedirectLine> {
+        let log = self.redirect_log.clone()?;
+        let client = self.redirects.proxies.client(request.peer, request.headers).0;
+        let (host, path) = (request.host.to_owned(), request.path.to_owned());
+        Some(RedirectLine { log, host, path, client, arrival: request.arrival })
+    }
+
+    /// The same for an answer that the fast path wrote at the end of `out`.
+    #[cold]
+    fn log_fast(&self, plain: &PlainHead<'_>, answer: &[u8]) {
+        let Some(headers) = plain.headers() else { return };
+        let PlainHead { host, path, arrival, .. } = *plain;
+        let (method, peer) = (&Method::GET, self.peer);
+        let request = RedirectRequest { method, host, path, headers: &headers, peer, arrival };
+        // `HTTP/1.1 302 Found`
+        let status = answer.get(9..12).and_then(|digits| StatusCode::from_bytes(digits).ok());
+        if let (Some(line), Some(status)) = (self.redirect_line(&request), status) {
+            line.send(status);
+        }
+    }
+}
+
+/// A line of the access log whose status is not known yet.
+struct RedirectLine {
+    log: RedirectLog,
+    host: String,
+    path: String,
+    client: IpAddr,
+    arrival: Stopwatch,
+}
+
+impl RedirectLine {
+    fn send(self, status: StatusCode) {
+        let Self { log, host, path, client, arrival } = self;
+        let duration = arrival.elapsed();
+        log.send(RedirectRecord { host, path, status: status.as_u16(), client, duration });
     }
 }
 
@@ -85,7 +147,7 @@ impl Service<Request<Incoming>> for Dispatch {
         let arrival = Stopwatch::start();
         let host = match host_of(&request) {
             Ok(host) => host,
-            Err(error) => return refuse(error),
+            Err(error) => return self.refuse(error),
         };
         let redirect_request = RedirectRequest {
             method: request.method(),
@@ -95,14 +157,18 @@ impl Service<Request<Incoming>> for Dispatch {
             peer: self.peer,
             arrival,
         };
+        let line = self.redirect_line(&redirect_request);
         match self.redirects.answer(&redirect_request) {
             Verdict::Answer(answer) => {
+                log(line, &answer);
                 DispatchFuture::Now(ready(Ok(answer.map(ResponseBody::from))))
             }
             Verdict::Miss(miss) => {
                 let redirects = self.redirects.clone();
                 DispatchFuture::Later(Box::pin(async move {
-                    Ok(redirects.answer_miss(miss).await.map(ResponseBody::from))
+                    let answer = redirects.answer_miss(miss).await;
+                    log(line, &answer);
+                    Ok(answer.map(ResponseBody::from))
                 }))
             }
             Verdict::NotMine => {
@@ -116,7 +182,11 @@ impl Service<Request<Incoming>> for Dispatch {
 impl FastPath for Dispatch {
     fn try_answer(&self, plain: &PlainHead<'_>, out: &mut Vec<u8>) -> FastReply {
         let PlainHead { host, path, purpose, agent, arrival, .. } = *plain;
+        let begin = out.len();
         if self.redirects.send_on(&PlainRequest { host, path, purpose, agent, arrival }, out) {
+            if self.redirect_log.is_some() {
+                self.log_fast(plain, out.get(begin..).unwrap_or_default());
+            }
             return FastReply::Done;
         }
         let Some(headers) = plain.headers() else { return FastReply::Unknown };
@@ -128,16 +198,20 @@ impl FastPath for Dispatch {
             peer: self.peer,
             arrival,
         };
+        let line = self.redirect_line(&redirect_request);
         match self.redirects.answer(&redirect_request) {
             Verdict::Answer(answer) => {
+                log(line, &answer);
                 self.redirects.write(&answer, out);
                 FastReply::Done
             }
             Verdict::Miss(miss) => {
                 let redirects = self.redirects.clone();
                 FastReply::Later(Box::pin(async move {
+                    let answer = redirects.answer_miss(miss).await;
+                    log(line, &answer);
                     let mut out = Vec::new();
-                    redirects.write(&redirects.answer_miss(miss).await, &mut out);
+                    redirects.write(&answer, &mut out);
                     out
                 }))
             }
@@ -146,16 +220,24 @@ impl FastPath for Dispatch {
     }
 }
 
-/// A task that ended without an answer; the router turns panics into answers, so this is none.
-fn broken() -> Problem {
-    let detail = "Something went wrong on the server. It has been logged.";
-    Problem::new(StatusCode::INTERNAL_SERVER_ERROR, "internal-error", detail)
+fn log(line: Option<RedirectLine>, answer: &RedirectResponse) {
+    if let Some(line) = line {
+        line.send(answer.status());
+    }
 }
 
-fn refuse(error: HostError) -> DispatchFuture {
-    let detail = format!("The request's host cannot be relied on: {error}.");
-    let problem = Problem::new(StatusCode::BAD_REQUEST, "request-host-invalid", detail);
-    DispatchFuture::Now(ready(Ok(problem.into_response().map(ResponseBody::Any))))
+/// The answer for a task that was cancelled: the router catches panics itself.
+fn broken(id: &RequestId) -> Response<axum::body::Body> {
+    let status = StatusCode::INTERNAL_SERVER_ERROR;
+    tracing::error!(request_id = %id, status = status.as_u16(), "the request's task was cancelled");
+    let detail = "Something went wrong on the server. It has been logged.";
+    answer_with_id(Problem::new(status, "internal-error", detail), id)
+}
+
+fn answer_with_id(problem: Problem, id: &RequestId) -> Response<axum::body::Body> {
+    let mut answer = problem.with_request_id(id.clone()).into_response();
+    id.insert_into(answer.headers_mut());
+    answer
 }
 
 impl Future for DispatchFuture {

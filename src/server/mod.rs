@@ -1,6 +1,7 @@
 //! The server: composes the data plane, the control plane and the jobs behind the listeners of `net`.
 //!
 //! - [`run`]: starts everything from a [`crate::config::Config`] and shuts it down again.
+//! - `parts` and `stored_secrets`: what `app` and the redirect service are made of.
 //! - `dispatch` and `body`: short addresses go to the redirect service, all else to the router.
 //! - [`routes`]: API, compatibility APIs and pages in one router.
 //! - `admin`: metrics and health on the admin listener.
@@ -10,5 +11,7 @@ mod admin;
 pub mod blocklist;
 mod body;
 mod dispatch;
+mod parts;
 pub mod routes;
 pub mod run;
+mod stored_secrets;

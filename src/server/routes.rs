@@ -1,5 +1,5 @@
-//! Everything that is not a short address: the API, its description, the pages. Also the words
-//! that are therefore no codes, taken from the very same lists.
+//! The router of the control plane: API, OpenAPI document and pages. Also the reserved words that no
+//! custom code may be, taken from the same lists.
 
 use std::any::Any;
 use std::future::ready;
@@ -18,6 +18,7 @@ use crate::code::Reserved;
 use crate::compat;
 use crate::config::PublicUrl;
 use crate::problem::Problem;
+use crate::telemetry::{self, Telemetry};
 use crate::web;
 
 /// The OpenAPI document.
@@ -25,7 +26,7 @@ pub fn document() -> OpenApi {
     endpoints().into_openapi()
 }
 
-/// Every endpoint, the older wire shapes included.
+/// Every endpoint, those of the compatibility APIs included.
 fn endpoints() -> OpenApiRouter<Arc<App>> {
     api::endpoints().merge(compat::endpoints())
 }
@@ -36,6 +37,12 @@ pub fn reserved() -> Reserved {
     let pages = web::pages(&api);
     let endpoints = api.paths.paths.keys().map(String::as_str);
     Reserved::from_routes(endpoints.chain(pages.iter().map(|(path, _)| *path)))
+}
+
+/// The router with a span for each request and its id in the answer.
+pub(super) fn traced_router(app: Arc<App>, telemetry: Arc<Telemetry>) -> Router {
+    let trace = axum::middleware::from_fn_with_state(telemetry, telemetry::trace_request);
+    router(app).layer(trace)
 }
 
 /// The router.
@@ -61,7 +68,7 @@ async fn method_not_allowed() -> Problem {
     Problem::new(StatusCode::METHOD_NOT_ALLOWED, "method-not-allowed", detail)
 }
 
-/// A fault of ours ends one request, not the server.
+/// A panic ends one request, not the server.
 fn contain<S: Clone + Send + Sync + 'static>(router: Router<S>) -> Router<S> {
     router.layer(CatchPanicLayer::custom(panicked))
 }
@@ -71,12 +78,13 @@ fn panicked(panic: Box<dyn Any + Send>) -> Response {
     let text = panic.downcast_ref::<String>().map(String::as_str);
     let text = text.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("no message");
     metrics::counter!("kurz_panics_total").increment(1);
-    tracing::error!(panic = text, "a request ended in a panic");
+    let status = StatusCode::INTERNAL_SERVER_ERROR;
+    tracing::error!(status = status.as_u16(), panic = text, "the request failed: a panic");
     let detail = "Something went wrong on the server. It has been logged.";
-    Problem::new(StatusCode::INTERNAL_SERVER_ERROR, "internal-error", detail).into_response()
+    Problem::new(status, "internal-error", detail).into_response()
 }
 
-/// Headers that every answer of the router carries, unless it has its own.
+/// Security headers of every answer of the router, unless it sets its own.
 #[derive(Clone)]
 struct Headers(Vec<(HeaderName, HeaderValue)>);
 
@@ -86,7 +94,7 @@ impl Headers {
             (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
             (header::CONTENT_SECURITY_POLICY, "default-src 'none'; frame-ancestors 'none'"),
             (header::CACHE_CONTROL, "no-store"),
-            // Not `no-referrer`: with that, browsers send forms of our own pages as from nowhere.
+            // Not `no-referrer`: with that, browsers send `Origin: null` with forms of our own pages.
             (header::REFERRER_POLICY, "same-origin"),
             (HeaderName::from_static("cross-origin-opener-policy"), "same-origin"),
             (HeaderName::from_static("cross-origin-resource-policy"), "same-origin"),

@@ -10,6 +10,7 @@ use crate::app::{App, Person};
 use crate::clock::Timestamp;
 use crate::language::{self, Language};
 use crate::problem::Problem;
+use crate::telemetry::{RequestId, current_request_id};
 use crate::web::assets;
 use crate::web::i18n::Words;
 use crate::web::visitor::{Visitor, words_of};
@@ -122,10 +123,10 @@ pub(super) fn show_with(manner: impl Into<PageStatus>, template: &impl Template)
             response
         }
         Err(error) => {
-            tracing::error!(%error, "a page could not be made");
+            let status = StatusCode::INTERNAL_SERVER_ERROR;
+            tracing::error!(status = status.as_u16(), %error, "the request failed: a template");
             let detail = "Something went wrong on the server. It has been logged.";
-            Problem::new(StatusCode::INTERNAL_SERVER_ERROR, "internal-error", detail)
-                .into_response()
+            Problem::new(status, "internal-error", detail).into_response()
         }
     }
 }
@@ -146,6 +147,7 @@ struct TroublePage<'a> {
     page: Layout,
     title: &'a str,
     text: &'a str,
+    request_id: Option<RequestId>,
 }
 
 /// A page that says what went wrong.
@@ -155,7 +157,8 @@ pub(super) fn trouble(
     title: &str,
     text: &str,
 ) -> Response {
-    show_with(status, &TroublePage { page: Layout::bare(words), title, text })
+    let request_id = current_request_id();
+    show_with(status, &TroublePage { page: Layout::bare(words), title, text, request_id })
 }
 
 /// Whether the visitor is a browser that shows pages.

@@ -12,6 +12,7 @@ use crate::account::Caller;
 use crate::app::{App, Browser};
 use crate::client_address::ClientAddress;
 use crate::language::Language;
+use crate::telemetry::set_caller;
 use crate::web::cookies;
 use crate::web::errors::PageError;
 use crate::web::form::FormData;
@@ -81,6 +82,7 @@ impl FromRequestParts<Arc<App>> for Visitor {
             None if app.policy().open => Caller::OPEN.at(client),
             None => Caller::ANONYMOUS.at(client),
         };
+        set_caller(&caller);
         // What only takes forms cannot be come back to.
         let form = parts.method != Method::GET && parts.uri.path().starts_with("/app");
         let path = parts.uri.path_and_query().map_or("/", |path| path.as_str());

@@ -24,5 +24,6 @@ mod redirect;
 mod redis;
 mod server;
 mod store;
+mod telemetry;
 mod tidy;
 mod web;

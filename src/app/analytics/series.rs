@@ -104,7 +104,7 @@ impl App {
         for (ms, found) in hours.chain(days) {
             let key = key(span, Timestamp::from_ms(ms));
             if let Some(bucket) = buckets.get_mut(&key) {
-                bucket.clicks += found.hits;
+                bucket.clicks += found.clicks;
                 bucket.others += found.others;
             }
         }

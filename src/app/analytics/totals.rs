@@ -44,7 +44,7 @@ impl App {
             }
         };
         drop(cached);
-        let redirects = self.parts.store.total_redirects().await?;
-        Ok(Totals { live_links, redirects: redirects.count, mean_ms: redirects.mean_ms })
+        let clicks = self.parts.store.total_clicks().await?;
+        Ok(Totals { live_links, redirects: clicks.count, mean_ms: clicks.mean_ms })
     }
 }

@@ -4,7 +4,8 @@ use crate::account::Caller;
 use crate::app::links::disable::read_reason;
 use crate::app::{App, AppError, FieldError};
 use crate::code::canonicalise;
-use crate::code::path::{self, Place};
+use crate::code::path::{self, PathTarget};
+use crate::link::AddressKey;
 use crate::store::{NewReport, ReportBounds};
 
 /// Longest text of a report, in characters.
@@ -42,6 +43,7 @@ impl App {
             AppError::from(FieldError::new("address", "report-unknown", detail))
         };
         let key = self.key_of(&request.address).ok_or_else(unknown)?;
+        let key = AddressKey::parse(&key).ok_or_else(unknown)?;
         let place = self.parts.store.find_redirect_row(&key).await?;
         let place = place.filter(|place| place.life.deleted_at.is_none());
         let place = place.filter(|place| place.life.purged_at.is_none()).ok_or_else(unknown)?;
@@ -77,10 +79,10 @@ impl App {
         let host = canonical.host().trim_end_matches('.');
         let workspace = self.parts.hosts.workspace(host);
         let is_main = host == self.parts.policy.public_url.host();
-        match (workspace, path::parse(canonical.path())?.place) {
-            (None, Place::Bare { code }) if is_main => Some(code.to_owned()),
-            (None, Place::Workspace { key, .. }) if is_main => Some(key.to_owned()),
-            (Some(workspace), Place::Bare { code }) => Some(format!("{workspace}/{code}")),
+        match (workspace, path::parse(canonical.path())?.target) {
+            (None, PathTarget::Bare { code }) if is_main => Some(code.to_owned()),
+            (None, PathTarget::Workspace { key, .. }) if is_main => Some(key.to_owned()),
+            (Some(workspace), PathTarget::Bare { code }) => Some(format!("{workspace}/{code}")),
             _ => None,
         }
     }

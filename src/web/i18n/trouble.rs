@@ -14,6 +14,7 @@ super::words! {
         away_text: "The database does not answer right now. Nothing is lost: try again in a few seconds.", "Die Datenbank antwortet gerade nicht. Nichts ist verloren: Versuche es in ein paar Sekunden wieder.", "La base de datos no responde ahora. Nada se ha perdido: inténtalo en unos segundos.";
         refused: "That did not work", "Das hat nicht geklappt", "No ha funcionado";
         home: "Go to the front page", "Zur Startseite", "Ir a la portada";
+        request_id: "Request id", "Anfrage-ID", "ID de la solicitud";
         url_empty: "Please enter an address.", "Bitte gib eine Adresse ein.", "Escribe una dirección.";
         url_scheme: "Only http and https addresses can be shortened.", "Nur Adressen mit http und https lassen sich kürzen.", "Solo se pueden acortar direcciones http y https.";
         url_own: "This is already a short address of this server. Enter the address it leads to.", "Das ist schon eine kurze Adresse dieses Servers. Gib die Adresse an, zu der sie führt.", "Ya es una dirección corta de este servidor. Escribe la dirección a la que lleva.";

@@ -40,6 +40,11 @@ const ALLOWED: &[Row] = &[
         why: "it keeps what the pure modules define and decides nothing itself",
     },
     Row {
+        module: "telemetry",
+        may_import: "config account client_address clock entropy",
+        why: "both planes report to it; it knows requests and callers, and nothing of links",
+    },
+    Row {
         module: "redis",
         may_import: "config",
         why: "it knows the protocol of one server and nothing of what is kept there",
@@ -58,7 +63,7 @@ const ALLOWED: &[Row] = &[
     Row { module: "clicks", may_import: "store link clock sync", why: BEHIND },
     Row {
         module: "redirect",
-        may_import: "cache quota clicks link limits code client_address clock language",
+        may_import: "cache quota clicks link limits code client_address clock language telemetry",
         why: "it is the data plane: it must go on when the store, the API and the pages do not, and \
               it never waits for a write",
     },
@@ -75,12 +80,12 @@ const ALLOWED: &[Row] = &[
     },
     Row {
         module: "problem",
-        may_import: "app account store",
+        may_import: "app account store telemetry",
         why: "it is the one place where a refusal becomes a status; the edges share it",
     },
     Row {
         module: "api",
-        may_import: "problem app link code account client_address clock",
+        may_import: "problem app link code account client_address clock telemetry",
         why: EDGE,
     },
     Row {
@@ -90,7 +95,7 @@ const ALLOWED: &[Row] = &[
     },
     Row {
         module: "web",
-        may_import: "problem app link code account client_address clock language",
+        may_import: "problem app link code account client_address clock language telemetry",
         why: EDGE,
     },
     Row {
@@ -106,13 +111,13 @@ const ALLOWED: &[Row] = &[
     Row {
         module: "server",
         may_import: "net redirect api compat web problem jobs app config store cache quota clicks peers \
-                     redis egress link limits code account client_address clock entropy",
+                     redis egress link limits code account client_address clock entropy telemetry",
         why: "it puts the planes together and opens the sockets; only the command line starts it",
     },
     Row {
         module: "cli",
         may_import: "server net redirect api compat web jobs app config store cache quota clicks \
-                     peers redis egress link limits code account client_address clock entropy",
+                     peers redis egress link limits code account client_address clock entropy telemetry",
         why: "it is the outermost module; nothing but `main` imports it",
     },
     Row { module: "main", may_import: "cli", why: "it is thin: the command line is in `cli`" },

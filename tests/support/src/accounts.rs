@@ -4,8 +4,8 @@ use kurz::account::Email;
 use kurz::account::password::Password;
 use kurz::app::accounts::{Accounts, NewUser};
 use kurz::app::{Actor, COST, Passwords, QUEUE};
+use kurz::config::password_threads;
 use kurz::entropy::Entropy;
-use kurz::server::run::password_threads;
 use serde_json::{Value, json};
 
 use crate::http::{Answer, Http};

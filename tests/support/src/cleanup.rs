@@ -52,6 +52,6 @@ impl TestServer {
                  deleted_at = deleted_at - {ms}"
         );
         self.home.execute(&older).await;
-        self.restart().await
+        Box::pin(self.restart()).await
     }
 }

@@ -1,0 +1,157 @@
+//! Builds the parts of `app` and of the redirect service from the configuration.
+
+use std::net::SocketAddr;
+use std::sync::Arc;
+
+use super::routes;
+use super::run::StartError;
+use super::stored_secrets::StoredSecrets;
+use crate::app::{COST, Parts, Passwords, Policy};
+use crate::cache::{ActiveBlocklist, Hosts, LinkCache, LinkCacheSizes, ReuseCache};
+use crate::clicks::ClickWriter;
+use crate::client_address::TrustedProxies;
+use crate::clock::Clock;
+use crate::config::{Config, PrivateTargets, RateLimits, Targets, password_threads};
+use crate::entropy::Entropy;
+use crate::limits;
+use crate::link::OwnAddresses;
+use crate::peers::Peers;
+use crate::quota::SharedQuota;
+use crate::redirect::{RedirectService, Visitors};
+use crate::redis::Redis;
+use crate::store::Store;
+use crate::telemetry::RequestIds;
+
+/// The parts of `app`; `bound` is the address that the listener got.
+pub(super) async fn parts(
+    config: &Config,
+    store: Arc<Store>,
+    bound: SocketAddr,
+    clock: Clock,
+    entropy: Entropy,
+) -> Result<Parts, StartError> {
+    let secrets = StoredSecrets { store: &store, clock: &clock, entropy: &entropy };
+    let scrambler = secrets.scrambler(&config.codes).await?;
+    let tokens = secrets.tokens(&config.access).await?;
+    let name = secrets.channel_name().await?;
+    let hit_limit = config.links.hit_limit.unwrap_or(0);
+    let redis = config.redis.url.clone();
+    let redis = redis.map(|url| Arc::new(Redis::new(url, config.store.tls_ca.clone())));
+    let peers = Arc::new(Peers::new(Arc::clone(&store), redis.clone(), &name, &entropy));
+    let quota = redis.map(|redis| {
+        let (store, peers, clock) = (Arc::clone(&store), Arc::clone(&peers), clock.clone());
+        Arc::new(SharedQuota::new(redis, store, peers, clock, config.redis.on_outage))
+    });
+    let workers = config.net.workers().get();
+    let clicks = ClickWriter::start(workers, &store, quota.is_some(), clock.now()).await?;
+    let blocked = Arc::new(ActiveBlocklist::default());
+    let links = LinkCache::new(
+        LinkCacheSizes { bytes: config.cache.bytes, workers },
+        hit_limit,
+        Arc::clone(&store),
+        quota.clone(),
+        Arc::clone(&blocked),
+        clock.clone(),
+    );
+    Ok(Parts {
+        store,
+        blocked,
+        links: Arc::new(links),
+        reuse: Arc::new(ReuseCache::new(config.cache.repeat_bytes)),
+        hosts: Arc::new(Hosts::default()),
+        peers,
+        quota,
+        clicks: Arc::new(clicks),
+        reserved: Arc::new(routes::reserved()),
+        scrambler,
+        clock,
+        entropy,
+        tokens,
+        passwords: Arc::new(passwords(&config.rates)?),
+        limits: Arc::new(rate_limits(config)),
+        policy: policy(config, bound),
+    })
+}
+
+/// The redirect service over these parts.
+pub(super) fn redirects(parts: &Parts, proxies: Arc<TrustedProxies>) -> RedirectService {
+    RedirectService {
+        near: Arc::default(),
+        links: Arc::clone(&parts.links),
+        hosts: Arc::clone(&parts.hosts),
+        quota: parts.quota.clone(),
+        writer: Arc::clone(&parts.clicks),
+        queue: parts.clicks.queue(0),
+        visitors: Arc::new(Visitors::new(random(&parts.entropy))),
+        date: Arc::default(),
+        reserved: Arc::clone(&parts.reserved),
+        limits: Arc::clone(&parts.limits),
+        proxies,
+        throttle: Arc::default(),
+        clock: parts.clock.clone(),
+        request_ids: RequestIds::new(parts.entropy.clone()),
+    }
+}
+
+fn policy(config: &Config, bound: SocketAddr) -> Policy {
+    let user_link_limit = config.access.user_link_limit.unwrap_or(0);
+    let public_url = config.net.public_url_at(bound);
+    Policy {
+        own: OwnAddresses::new(public_url.host(), public_url.effective_port(), bound),
+        public_url,
+        hit_limit: config.links.hit_limit.unwrap_or(0),
+        counter_ttl: config.links.counter_ttl,
+        private_targets: config.links.private_targets == PrivateTargets::Allow,
+        fixed_targets: config.links.targets == Targets::Fixed,
+        host_quarantine: config.links.host_quarantine,
+        audit_keep: config.retention.audit_keep,
+        open: config.access.open,
+        signup: config.access.signup,
+        anon_ttl: config.retention.anon_ttl,
+        user_link_limit: i64::try_from(user_link_limit).unwrap_or(i64::MAX),
+    }
+}
+
+fn passwords(rates: &RateLimits) -> std::io::Result<Passwords> {
+    Passwords::start(password_threads(rates.password_threads), rates.password_queue, COST)
+}
+
+/// The rate limits; all off where they are not wanted.
+fn rate_limits(config: &Config) -> limits::Limits {
+    let RateLimits {
+        logins_per_account,
+        logins_per_address,
+        signups,
+        anonymous_links,
+        anonymous_links_daily,
+        misses,
+        bad_credentials,
+        reports,
+        links,
+        calls_per_account,
+        calls_per_key,
+        password_threads: _,
+        password_queue: _,
+    } = config.rates;
+    let numbers = limits::LimitSettings {
+        logins_per_account,
+        logins_per_address,
+        signups,
+        anonymous_links,
+        anonymous_links_daily,
+        misses,
+        bad_credentials,
+        reports,
+        links,
+        calls_per_account,
+        calls_per_key,
+    };
+    let none = limits::LimitSettings::default();
+    limits::Limits::new(if config.net.limits { &numbers } else { &none })
+}
+
+fn random(entropy: &Entropy) -> u64 {
+    let mut bytes = [0; 8];
+    entropy.fill(&mut bytes);
+    u64::from_ne_bytes(bytes)
+}
