@@ -1,65 +1,11 @@
 //! Time: the only module that reads it. Everybody else takes a [`Clock`] as a parameter, so that a
 //! test can move it.
 
-use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-/// An instant: milliseconds since 1970-01-01T00:00:00Z.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Timestamp(i64);
-
-impl Timestamp {
-    /// From milliseconds since the epoch.
-    pub const fn from_ms(ms: i64) -> Self {
-        Self(ms)
-    }
-
-    fn from_nanos(nanos: i64) -> Self {
-        Self(nanos.div_euclid(1_000_000))
-    }
-
-    /// Milliseconds since the epoch.
-    pub const fn as_ms(self) -> i64 {
-        self.0
-    }
-
-    /// This instant moved by `by`, held at the largest instant there is.
-    #[must_use]
-    pub fn plus(self, by: Duration) -> Self {
-        Self(self.0.saturating_add(i64::try_from(by.as_millis()).unwrap_or(i64::MAX)))
-    }
-
-    /// Some time earlier.
-    #[must_use]
-    pub fn minus(self, by: Duration) -> Self {
-        Self(self.0.saturating_sub(i64::try_from(by.as_millis()).unwrap_or(i64::MAX)))
-    }
-
-    /// RFC 3339 in UTC, to the millisecond.
-    pub fn to_rfc3339(self) -> String {
-        let time = jiff::Timestamp::from_millisecond(self.0).unwrap_or(jiff::Timestamp::MAX);
-        format!("{time:.3}")
-    }
-
-    /// As HTTP writes it, to the second.
-    pub fn to_http_date(self) -> String {
-        let time = jiff::Timestamp::from_millisecond(self.0).unwrap_or(jiff::Timestamp::MAX);
-        time.strftime("%a, %d %b %Y %H:%M:%S GMT").to_string()
-    }
-
-    /// Read RFC 3339 with any offset; `None` when the text is something else.
-    pub fn parse_rfc3339(text: &str) -> Option<Self> {
-        text.parse::<jiff::Timestamp>().ok().map(|time| Self(time.as_millisecond()))
-    }
-}
-
-impl fmt::Display for Timestamp {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.to_rfc3339())
-    }
-}
+use kurz_core::time::{LatestTime, Timestamp};
 
 /// How long the two clocks of the system are taken to stay apart as they are: as late a wall clock
 /// that was set anew is noticed by [`Clock::at`].
@@ -71,7 +17,7 @@ const AT_ONCE: Duration = Duration::from_micros(100);
 #[derive(Clone, Debug)]
 pub struct Clock {
     manual: Option<Arc<AtomicI64>>,
-    latest: Arc<AtomicI64>,
+    latest: Arc<LatestTime>,
     apart: Arc<Apart>,
     /// Where a manual clock stood at first.
     origin: Timestamp,
@@ -92,8 +38,12 @@ impl Clock {
     pub fn system() -> Self {
         let start = Stopwatch::start().0;
         let apart = Apart { start, wall: AtomicI64::new(0), until: AtomicI64::new(i64::MIN) };
-        let latest = Arc::new(AtomicI64::new(i64::MIN));
-        Self { manual: None, latest, apart: Arc::new(apart), origin: Timestamp(0) }
+        Self {
+            manual: None,
+            latest: Arc::default(),
+            apart: Arc::new(apart),
+            origin: Timestamp::from_ms(0),
+        }
     }
 
     /// A clock that stands at `start` until [`Clock::set`] or [`Clock::advance`].
@@ -105,7 +55,7 @@ impl Clock {
     /// What time it is.
     pub fn now(&self) -> Timestamp {
         match &self.manual {
-            Some(manual) => Timestamp(manual.load(Ordering::Acquire)),
+            Some(manual) => Timestamp::from_ms(manual.load(Ordering::Acquire)),
             None => Timestamp::from_nanos(wall_nanos()),
         }
     }
@@ -139,15 +89,9 @@ impl Clock {
         Duration::from_millis(u64::try_from(passed).unwrap_or_default())
     }
 
-    /// The latest time that was told here: `now`, unless the clock has been set back since. What
-    /// was over at a time stays over.
+    /// The latest of `now` and all times given here before, by this clock and its clones.
     pub fn latest(&self, now: Timestamp) -> Timestamp {
-        let latest = self.latest.load(Ordering::Relaxed);
-        if latest < now.as_ms() {
-            // Only then is the shared line written: at most once a millisecond for each thread.
-            self.latest.fetch_max(now.as_ms(), Ordering::Relaxed);
-        }
-        Timestamp(latest.max(now.as_ms()))
+        self.latest.observe(now)
     }
 
     /// Move a manual clock to `to`; the system's clock stays as it is.
@@ -195,14 +139,6 @@ impl Stopwatch {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn rfc_3339_comes_and_goes_to_the_millisecond() {
-        let at = Timestamp::from_ms(1_736_899_200_123);
-        assert_eq!(at.to_rfc3339(), "2025-01-15T00:00:00.123Z");
-        assert_eq!(Timestamp::parse_rfc3339("2025-01-15T01:00:00.123+01:00"), Some(at));
-        assert_eq!(Timestamp::parse_rfc3339("yesterday"), None);
-    }
 
     #[test]
     fn the_time_of_a_start_is_the_walls_time_then() {

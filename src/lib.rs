@@ -3,19 +3,16 @@
 //!
 //! | module | what it holds | knows |
 //! |---|---|---|
-//! | [`code`] | the algorithms: canonical form, codes | nothing: pure |
-//! | [`link`] | what a link is, its life, its month | `code`, `account`: pure |
-//! | [`account`] | people, roles, credentials, and what each may do | `code`: pure |
+//! | [`kurz_core`] | everything without I/O: codes, links, accounts, limits, the rules of quotas and clicks | nothing: a library of its own |
 //! | [`clock`], [`entropy`] | the only readers of time and randomness | nothing |
-//! | [`limits`] | how often somebody may do something: pure | nothing |
 //! | [`client_address`] | where a request comes from, through trusted proxies | nothing |
-//! | `sync` | atomics and locks that `tests/loom` replaces by its own | nothing |
-//! | [`config`] | every setting: default, bounds, words | `code`, `account` |
-//! | [`store`] | the only SQL: SQLite and PostgreSQL | `code`, `link`, `account`, `config` |
+//! | [`throttle`] | serves requests over a rate limit a few at a time | nothing |
+//! | [`config`] | every setting: default, bounds, words | `kurz_core` |
+//! | [`store`] | the only SQL: SQLite and PostgreSQL | `kurz_core`, `config` |
 //! | [`redis`], [`peers`] | Redis; what instances say to each other | `store`, `config` |
-//! | [`quota`], [`record`] | quotas; redirects on their way to the store | `store`, `link` |
-//! | [`cache`] | links and hosts in memory | `store`, `record` |
-//! | [`redirect`] | the data plane: address → answer | `cache`, `record`, `link`; never `store` |
+//! | [`quota`], [`clicks`] | the quota across instances; the writer of clicks | `store`, `kurz_core` |
+//! | [`cache`] | links and hosts in memory | `store`, `clicks`, `quota` |
+//! | [`redirect`] | the data plane: address → answer | `cache`, `clicks`, `quota`; never `store` |
 //! | [`egress`] | the only door to places that users name | nothing |
 //! | [`app`] | what kurz does, whoever asks | all of the above but `redirect` |
 //! | [`api`], [`dialects`], [`web`] | the control plane: JSON, older shapes of it, pages | `app` |
@@ -25,7 +22,6 @@
 //! | [`server`] | composes all of it: run, dispatch, routes, admin listener | everything but `cli` |
 //! | [`cli`] | one subcommand a file | everything |
 
-pub mod account;
 pub mod api;
 pub mod app;
 pub mod cache;
@@ -33,14 +29,11 @@ pub mod cli;
 pub mod clicks;
 pub mod client_address;
 pub mod clock;
-pub mod code;
 pub mod config;
 pub mod dialects;
 pub mod egress;
 pub mod entropy;
 pub mod jobs;
-pub mod limits;
-pub mod link;
 pub mod net;
 pub mod peers;
 mod problem;
@@ -49,5 +42,5 @@ pub mod redirect;
 pub mod redis;
 pub mod server;
 pub mod store;
-mod sync;
+pub mod throttle;
 pub mod web;

@@ -7,8 +7,8 @@ use std::path::Path;
 use std::process::{Child, Command, Stdio};
 
 use kurz::clock::Stopwatch;
-use kurz::code::{canonicalise, deterministic};
 use kurz::store::Store;
+use kurz_core::code::{canonicalise, deterministic};
 
 use crate::figures::{Redirects, median};
 use crate::fill;

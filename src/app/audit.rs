@@ -1,10 +1,10 @@
 //! The log of changes, for those who administer the server: who did what, when, to what, from where.
 
-use crate::account::{Caller, Email};
 use crate::app::list::page_size;
 use crate::app::{App, AppError, ChangeDetail, FieldError};
-use crate::clock::Timestamp;
 use crate::store::{AuditQuery, StoredChange};
+use kurz_core::account::{Caller, Email};
+use kurz_core::time::Timestamp;
 
 /// What a link's own row tells.
 const CREATED: &str = "created";

@@ -2,11 +2,11 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::account::{Act, Caller, KeyId, UserId};
 use crate::app::{App, AppError};
-use crate::clock::Timestamp;
-use crate::code::WorkspaceId;
 use crate::store::{NewChange, Subject};
+use kurz_core::account::{Act, Caller, KeyId, UserId};
+use kurz_core::code::WorkspaceId;
+use kurz_core::time::Timestamp;
 
 /// Changes that are shown of one link.
 const MOST: i64 = 100;

@@ -7,15 +7,15 @@
 
 use std::collections::HashMap;
 
-use crate::account::{Caller, Reach, Refused};
 use crate::app::draft::{Draft, Maker};
 use crate::app::workspaces::{Entry, main_id};
 use crate::app::{App, AppError, MAIN, ShownLink};
 use crate::cache::ReuseGeneration;
-use crate::clock::Timestamp;
-use crate::code::{Code, WorkspaceId};
-use crate::link::{Link, LinkId, LinkOrigin, Month, Status, Strategy};
 use crate::store::{Error, Inserted, Meter, NewLink, Placed, Workspace};
+use kurz_core::account::{Caller, Reach, Refused};
+use kurz_core::code::{Code, WorkspaceId};
+use kurz_core::link::{Link, LinkId, LinkOrigin, Month, Status, Strategy};
+use kurz_core::time::Timestamp;
 
 /// Rounds after which a batch that still finds its codes taken is given up: more than any strategy
 /// has attempts, with room for races.

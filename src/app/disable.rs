@@ -1,12 +1,12 @@
 //! Disabling links, on behalf of those who administer the server: for themselves, or all that somebody
 //! made. What is disabled answers 410 and stays so until they let it go.
 
-use crate::account::{Caller, UserId};
 use crate::app::{App, AppError, ChangeDetail, FieldError, Missing, ShownLink};
-use crate::code::{Code, WorkspaceId};
-use crate::link::withheld::MOST_NOTE;
-use crate::link::{Link, Reason};
 use crate::store::Subject;
+use kurz_core::account::{Caller, UserId};
+use kurz_core::code::{Code, WorkspaceId};
+use kurz_core::link::withheld::MOST_NOTE;
+use kurz_core::link::{Link, Reason};
 
 /// Workspaces of one user that are looked through.
 const MOST_WORKSPACES: i64 = 1000;

@@ -1,13 +1,13 @@
 //! A link on its way into the store: what was asked for, checked, and the code that it tries next.
 
-use crate::account::{Refused, UserId, claim};
 use crate::app::create::LinkRequest;
 use crate::app::{App, AppError, FieldError};
-use crate::clock::Timestamp;
-use crate::code::offensive::is_offensive;
-use crate::code::{Canonical, Code, custom, deterministic, random};
-use crate::link::{Link, LinkId, LinkOrigin, Month, Strategy, limits};
 use crate::store::{NewLink, Placed, Workspace};
+use kurz_core::account::{Refused, UserId, claim};
+use kurz_core::code::offensive::is_offensive;
+use kurz_core::code::{Canonical, Code, custom, deterministic, random};
+use kurz_core::link::{Link, LinkId, LinkOrigin, Month, Strategy, limits};
+use kurz_core::time::Timestamp;
 
 /// Who makes links, and where.
 #[derive(Debug)]

@@ -1,14 +1,14 @@
 //! Changing links: edit, delete, restore.
 
-use crate::account::{Act, Caller};
 use crate::app::draft::{
     check_expiry, check_hit_limit, check_status, check_tags, check_title, kept_target,
 };
 use crate::app::{App, AppError, Change, ChangeDetail, FieldError, Missing, ShownLink};
-use crate::clock::Timestamp;
-use crate::code::WorkspaceId;
-use crate::link::{Link, Status, Strategy};
 use crate::store::{LinkEdit, Subject};
+use kurz_core::account::{Act, Caller};
+use kurz_core::code::WorkspaceId;
+use kurz_core::link::{Link, Status, Strategy};
+use kurz_core::time::Timestamp;
 
 /// How often an edit is made again on a link that somebody else changed meanwhile.
 const TRIES: u32 = 5;

@@ -4,10 +4,10 @@ use std::fmt::{self, Display};
 
 use thiserror::Error;
 
-use crate::account::Refused;
-use crate::clock::Timestamp;
-use crate::limits::Limit;
 use crate::store;
+use kurz_core::account::Refused;
+use kurz_core::limits::Limit;
+use kurz_core::time::Timestamp;
 
 /// A refusal or a failure.
 #[derive(Clone, Debug, Error)]

@@ -11,8 +11,8 @@ use tokio_util::sync::CancellationToken;
 
 use crate::app::{App, AppError};
 use crate::egress::{Checker, Net};
-use crate::link::LinkId;
 use crate::store::{Checked, DueCheck, Holding};
+use kurz_core::link::LinkId;
 
 /// The name of the lock.
 const LOCK: &str = "health";

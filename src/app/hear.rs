@@ -4,9 +4,9 @@ use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
 use crate::app::{App, AppError};
-use crate::code::WorkspaceId;
-use crate::link::LinkId;
 use crate::peers::Message;
+use kurz_core::code::WorkspaceId;
+use kurz_core::link::LinkId;
 
 impl App {
     /// Drop what memory knows about a link, since it changed, by its address; here and on the others.

@@ -12,11 +12,11 @@ use std::time::Duration;
 use quick_cache::sync::Cache;
 use tokio::time::Instant;
 
-use crate::account::{Caller, Credential, Email, Identity, Scopes, key};
 use crate::app::{App, AppError};
-use crate::clock::Timestamp;
-use crate::limits::throttle::Throttle;
 use crate::store::{self, ApiKey, User};
+use crate::throttle::Throttle;
+use kurz_core::account::{Caller, Credential, Email, Identity, Scopes, key};
+use kurz_core::time::Timestamp;
 
 /// How long something found in the store is believed.
 const FRESH: Duration = Duration::from_secs(1);

@@ -1,11 +1,11 @@
 //! API keys, on behalf of their owners. Making one takes somebody who signed in: a key that could
 //! make keys would outlive its own end.
 
-use crate::account::{Caller, KeyId, Scope, Scopes, access};
 use crate::app::people::{self, FreshKey, NewKey};
 use crate::app::{Actor, App, AppError, FieldError};
-use crate::clock::Timestamp;
 use crate::store::ApiKey;
+use kurz_core::account::{Caller, KeyId, Scope, Scopes, access};
+use kurz_core::time::Timestamp;
 
 /// A key that is asked for.
 #[derive(Clone, Debug)]

@@ -3,11 +3,11 @@
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 
-use crate::account::{Act, Caller, Reach, Refused};
 use crate::app::{App, AppError, FieldError, MAIN, ShownLink};
-use crate::code::WorkspaceId;
-use crate::link::{LinkId, Status, Strategy};
 use crate::store::{ListQuery, Position, Search, Shelf, Sort, SortKey};
+use kurz_core::account::{Act, Caller, Reach, Refused};
+use kurz_core::code::WorkspaceId;
+use kurz_core::link::{LinkId, Status, Strategy};
 
 /// Links in a page, unless the request says otherwise.
 const PAGE: i64 = 50;

@@ -1,10 +1,10 @@
 //! Members of workspaces: who is in, and with which role.
 
-use crate::account::{Act, Caller, Email, Role, UserId};
 use crate::app::list::page_size;
 use crate::app::{App, AppError, ChangeDetail, FieldError, MAIN, Missing};
-use crate::code::WorkspaceId;
 use crate::store::{Member, NewChange, Subject};
+use kurz_core::account::{Act, Caller, Email, Role, UserId};
+use kurz_core::code::WorkspaceId;
 
 /// One page of members.
 #[derive(Clone, Debug)]

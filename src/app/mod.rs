@@ -62,21 +62,22 @@ pub use workspaces::{MAIN, Rights, ShownWorkspace, WorkspacePage, WorkspacePatch
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::account::token::Tokens;
 use crate::cache::{ActiveBlocklist, Hosts, LinkCache, ReuseCache};
 use crate::clicks::ClickWriter;
 pub use crate::clicks::FLUSH_EVERY;
-use crate::clock::{Clock, Timestamp};
-use crate::code::Reserved;
-use crate::code::counter::Scrambler;
+use crate::clock::Clock;
 use crate::config::PublicUrl;
 pub use crate::config::Signup;
 use crate::entropy::Entropy;
-use crate::limits::Limits;
-use crate::link::OwnAddresses;
 use crate::peers::Peers;
 use crate::quota::SharedQuota;
 pub use crate::store::{ApiKey, BrowserSession, Host, Instance, Member, Report, User, Workspace};
+use kurz_core::account::token::Tokens;
+use kurz_core::code::Reserved;
+use kurz_core::code::counter::Scrambler;
+use kurz_core::limits::Limits;
+use kurz_core::link::OwnAddresses;
+use kurz_core::time::Timestamp;
 
 use crate::store::Store;
 

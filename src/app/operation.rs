@@ -1,9 +1,10 @@
 //! What an administrator of the server sees: the people, the jobs, and how this instance is.
 
-use crate::account::{Caller, Email, Scope, access};
 use crate::app::{Actor, App, AppError, Missing, Stats};
-use crate::clock::{Stopwatch, Timestamp};
+use crate::clock::Stopwatch;
 use crate::store::{Instance, User};
+use kurz_core::account::{Caller, Email, Scope, access};
+use kurz_core::time::Timestamp;
 
 /// Users in a page.
 const PAGE: i64 = 50;

@@ -4,14 +4,15 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::account::password::Password;
-use crate::account::{Email, KeyId, Scopes, UserId, claim, key, user};
 use crate::app::passwords::Passwords;
 use crate::app::{Actor, AppError, ChangeDetail, FieldError, Missing};
-use crate::clock::{Clock, Timestamp};
-use crate::code::WorkspaceId;
+use crate::clock::Clock;
 use crate::entropy::Entropy;
 use crate::store::{ApiKey, NewChange, Registered, Store, Subject, User};
+use kurz_core::account::password::Password;
+use kurz_core::account::{Email, KeyId, Scopes, UserId, claim, key, user};
+use kurz_core::code::WorkspaceId;
+use kurz_core::time::Timestamp;
 
 /// How long an invitation is good.
 const INVITE_LIFE: Duration = Duration::from_hours(7 * 24);

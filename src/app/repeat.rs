@@ -5,14 +5,14 @@
 //! counts are read again when they are older than a second, by one read without a transaction; a
 //! store that is away keeps nobody from what is known.
 
-use crate::account::{Act, Caller, Reach, access};
 use crate::app::create::{Created, LinkRequest, maker};
 use crate::app::draft::Draft;
 use crate::app::workspaces::Entry;
 use crate::app::{App, AppError, MAIN};
 use crate::cache::ReusableLink;
-use crate::code::WorkspaceId;
-use crate::link::{Link, Status};
+use kurz_core::account::{Act, Caller, Reach, access};
+use kurz_core::code::WorkspaceId;
+use kurz_core::link::{Link, Status};
 
 impl App {
     /// What all of `requests` ask for, if all of it is known to exist and the caller may have it.

@@ -1,12 +1,12 @@
 //! Reports: what visitors say about links, and what those who administer the server do about it.
 
-use crate::account::Caller;
 use crate::app::{App, AppError, ChangeDetail, FieldError, Missing, ShownLink};
-use crate::clock::Timestamp;
-use crate::code::path::{self, PathTarget};
-use crate::code::{WorkspaceId, canonicalise};
-use crate::link::LinkId;
 use crate::store::{NewReport, Report, ReportBounds, Subject};
+use kurz_core::account::Caller;
+use kurz_core::code::path::{self, PathTarget};
+use kurz_core::code::{WorkspaceId, canonicalise};
+use kurz_core::link::LinkId;
+use kurz_core::time::Timestamp;
 
 use super::disable::read_reason;
 

@@ -9,9 +9,9 @@ use std::time::Duration;
 use quick_cache::sync::Cache;
 use tokio::time::Instant;
 
-use crate::account::{Role, UserId};
-use crate::code::WorkspaceId;
 use crate::store::Workspace;
+use kurz_core::account::{Role, UserId};
+use kurz_core::code::WorkspaceId;
 
 /// How long a role is believed.
 const FRESH: Duration = Duration::from_secs(1);

@@ -7,10 +7,10 @@ use std::time::Duration;
 use quick_cache::sync::Cache;
 use tokio::time::Instant;
 
-use crate::account::{Caller, Credential, Scopes, access, claim};
 use crate::app::{App, AppError, Missing, Person, Registration};
-use crate::clock::Timestamp;
 use crate::store::{BrowserSession, User};
+use kurz_core::account::{Caller, Credential, Scopes, access, claim};
+use kurz_core::time::Timestamp;
 
 /// How long a session is good.
 pub const SESSION_LIFE: Duration = Duration::from_hours(30 * 24);

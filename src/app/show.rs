@@ -1,11 +1,11 @@
 //! A link as people see it: with its address, its state and the limit that holds for it.
 
-use crate::account::{Act, Caller, access};
 use crate::app::address::short_url;
 use crate::app::{App, AppError, Missing};
-use crate::code::{Canonical, Code, WorkspaceId, canonicalise};
-use crate::link::{Link, LinkId, Reason, Status, idn};
 use crate::store::Workspace;
+use kurz_core::account::{Act, Caller, access};
+use kurz_core::code::{Canonical, Code, WorkspaceId, canonicalise};
+use kurz_core::link::{Link, LinkId, Reason, Status, idn};
 
 /// A link and what follows from it at this moment.
 #[derive(Clone, Debug)]

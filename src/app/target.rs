@@ -1,9 +1,9 @@
 //! Where a link may lead: what is asked of every target, whoever makes or changes the link.
 
 use crate::app::{App, FieldError};
-use crate::code::{Canonical, canonicalise};
-use crate::link::Blocklist;
-use crate::link::target::{self, TargetError};
+use kurz_core::code::{Canonical, canonicalise};
+use kurz_core::link::Blocklist;
+use kurz_core::link::target::{self, TargetError};
 
 impl App {
     /// Put another block list in force, here alone: each instance reads its own file.

@@ -1,11 +1,11 @@
 //! Workspaces: make, change, remove; and the one that every store has.
 
-use crate::account::{Act, Caller, Reach, Role, Scope, access};
 use crate::app::list::page_size;
 use crate::app::{App, AppError, Change, ChangeDetail, FieldError, Missing};
-use crate::code::WorkspaceId;
-use crate::link::{Strategy, limits};
 use crate::store::{Subject, Workspace};
+use kurz_core::account::{Act, Caller, Reach, Role, Scope, access};
+use kurz_core::code::WorkspaceId;
+use kurz_core::link::{Strategy, limits};
 
 /// The workspace of everybody, whose links are made without naming one.
 pub const MAIN: &str = "main";

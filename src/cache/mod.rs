@@ -8,9 +8,7 @@
 
 mod active_blocklist;
 mod cached_link;
-mod counter_table;
 mod hosts;
-mod link_counters;
 mod links;
 mod near;
 mod reuse;
@@ -18,7 +16,13 @@ mod reuse;
 pub use active_blocklist::ActiveBlocklist;
 pub use cached_link::{CachedLink, CachedLinkFields, CachedLinkHeader};
 pub use hosts::Hosts;
-pub use link_counters::LinkCounters;
 pub use links::{Found, LinkCache, LinkCacheSizes};
 pub use near::NearCache;
 pub use reuse::{ReusableLink, ReuseCache, ReuseGeneration};
+
+use std::sync::Arc;
+
+use crate::quota::LinkReservation;
+
+/// The counters of a link, whose reservation redirects can wait for.
+pub type LinkCounters = kurz_core::counters::LinkCounters<Arc<LinkReservation>>;

@@ -14,7 +14,7 @@ use quick_cache::sync::{Cache, DefaultLifecycle};
 use quick_cache::{DefaultHashBuilder, Weighter};
 use tokio::time::Instant;
 
-use crate::link::Link;
+use kurz_core::link::Link;
 
 /// What an entry costs beside its texts: the link, the key and the slots that lead to them. Measured
 /// over 200,000 entries.
@@ -149,9 +149,9 @@ fn key(workspace: &str, code: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::clock::Timestamp;
-    use crate::code::{Code, WorkspaceId};
-    use crate::link::{LinkId, Month, Strategy};
+    use kurz_core::code::{Code, WorkspaceId};
+    use kurz_core::link::{LinkId, Month, Strategy};
+    use kurz_core::time::Timestamp;
 
     fn link(code: &str) -> Link {
         let now = Timestamp::from_ms(0);
@@ -184,7 +184,7 @@ mod tests {
             destination_status: None,
             last_checked_at: None,
             disabled: None,
-            made: crate::link::LinkOrigin::default(),
+            made: kurz_core::link::LinkOrigin::default(),
         }
     }
 

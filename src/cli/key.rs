@@ -7,10 +7,10 @@ use clap::Subcommand;
 use super::Failure;
 use super::lines::print_line;
 use super::operator::{StoreArgs, email, refused, with_people};
-use crate::account::{KeyId, Scope, Scopes};
 use crate::app::people::{self, NewKey};
 use crate::app::{Actor, ApiKey, App};
 use crate::config::duration;
+use kurz_core::account::{KeyId, Scope, Scopes};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -138,7 +138,8 @@ fn read_life(text: Option<&str>) -> Result<Option<Duration>, Failure> {
 }
 
 fn line(key: &ApiKey) -> String {
-    let time = |at: Option<crate::clock::Timestamp>| at.map_or("-".to_owned(), |at| at.to_string());
+    let time =
+        |at: Option<kurz_core::time::Timestamp>| at.map_or("-".to_owned(), |at| at.to_string());
     let workspace = key.workspace.as_ref().map_or("-", |workspace| workspace.as_str());
     format!(
         "{}\t{}…\t{}\t{workspace}\t{}\t{}\t{}",

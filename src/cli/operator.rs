@@ -8,14 +8,14 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::Failure;
-use crate::account::Email;
-use crate::account::password::Password;
 use crate::app::people::{self, People};
 use crate::app::{AppError, COST, Passwords, QUEUE};
 use crate::clock::Clock;
 use crate::config::{self, Config, Overrides};
 use crate::entropy::Entropy;
 use crate::store::Store;
+use kurz_core::account::Email;
+use kurz_core::account::password::Password;
 
 /// No password is as long as this, with its line's end.
 const MOST_BYTES: u64 = 1 << 10;

@@ -7,7 +7,7 @@ use super::arguments::{strategies, time, workspace};
 use super::client::Client;
 use super::lines::print_line;
 use super::runtime::block_on;
-use crate::code::WorkspaceId;
+use kurz_core::code::WorkspaceId;
 
 const EXAMPLES: &str = "\
 Examples:

@@ -4,7 +4,7 @@
 //! Invariant: unless somebody asks for it, nothing is open; and no secret that an attacker could
 //! guess is ever signed with.
 
-use crate::account::token::{LEAST_SECRET_BYTES, is_sound_secret};
+use kurz_core::account::token::{LEAST_SECRET_BYTES, is_sound_secret};
 
 use super::rule::{Rule, choice, number, secret, switch};
 use super::secret::Secret;

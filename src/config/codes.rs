@@ -6,7 +6,7 @@
 use super::rule::{Rule, ValueForm, choice, number, secret};
 use super::secret::Secret;
 use super::setting::settings;
-use crate::code::counter::{LENGTH, Scramble, Scrambler};
+use kurz_core::code::counter::{LENGTH, Scramble, Scrambler};
 
 settings! {
     /// The key of the counter strategy.

@@ -7,7 +7,6 @@ use http::StatusCode;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-use crate::account::{Caller, Refused};
 use crate::api::identity::Identified;
 use crate::api::input::{BULK_BYTES, Json, Names, Object};
 use crate::api::time::Time;
@@ -16,8 +15,9 @@ use crate::app::{
     Session, ShownLink,
 };
 use crate::client_address::ClientAddress;
-use crate::link::{LinkId, Strategy};
 use crate::problem::{Problem, Problems};
+use kurz_core::account::{Caller, Refused};
+use kurz_core::link::{LinkId, Strategy};
 
 /// Most links of a list: the newest.
 const MOST_LISTED: i64 = 1000;

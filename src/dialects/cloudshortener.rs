@@ -10,8 +10,8 @@ use utoipa::ToSchema;
 use crate::api::identity::Identified;
 use crate::api::input::Json;
 use crate::app::{App, LinkRequest};
-use crate::link::Strategy;
 use crate::problem::{Problem, Problems};
+use kurz_core::link::Strategy;
 
 /// How this shape names the fields that an error may name.
 const NAMES: &[(&str, &str)] = &[("original_url", "targetUrl")];

@@ -17,9 +17,9 @@ use rustls::sign::CertifiedKey;
 use rustls::{CertificateError, InconsistentKeys, RootCertStore};
 use thiserror::Error;
 
-use crate::clock::Timestamp;
 use crate::config::Net;
 use crate::net::file_version::{self, FileVersion};
+use kurz_core::time::Timestamp;
 
 /// A chain is a few KiB. More is another kind of file, and memory has an end.
 const MAX_FILE_BYTES: u64 = 1 << 20;

@@ -24,8 +24,9 @@ use tokio_util::sync::CancellationToken;
 use super::certificate::{Files, Pair, TlsError};
 use super::connection_state::{CloseOrder, ConnectionState};
 use super::file_version::FileVersion;
-use crate::clock::{Clock, Timestamp};
+use crate::clock::Clock;
 use crate::config::Net;
+use kurz_core::time::Timestamp;
 
 /// How often the files are looked at. They are read once two looks in a row found the same, so that
 /// of two files that are replaced one after the other the pair is read, not a half of each.

@@ -14,9 +14,9 @@ use http::{HeaderValue, StatusCode, header};
 use serde::Serialize;
 use utoipa::{IntoResponses, ToSchema};
 
-use crate::account::Refused;
 use crate::app::{AppError, FieldError};
 use crate::store;
+use kurz_core::account::Refused;
 
 pub(crate) use body::read_body;
 

@@ -1,11 +1,11 @@
 //! The counter as a script that Redis runs: how a request is send to it, and how its answer is read.
 
-use crate::clock::Timestamp;
-use crate::link::Month;
-use crate::quota::grant::{GrantCount, GrantReply, GrantRequest};
 use crate::redis::Script;
+use kurz_core::link::Month;
+use kurz_core::quota::grant::{GrantCount, GrantReply, GrantRequest};
+use kurz_core::time::Timestamp;
 
-/// The rules of [`crate::quota::grant::GrantCounter`], in Redis's language.
+/// The rules of [`kurz_core::quota::grant::GrantCounter`], in Redis's language.
 pub(super) fn counter() -> Script {
     Script::new(include_str!("grant.lua"))
 }
@@ -59,8 +59,8 @@ mod tests {
     use crate::clock::Clock;
     use crate::config::RedisUrl;
     use crate::entropy::Entropy;
-    use crate::quota::grant::GrantCounter;
     use crate::redis::Redis;
+    use kurz_core::quota::grant::GrantCounter;
 
     /// Numbers that look like chance, the same in every run.
     struct Dice(u64);

@@ -18,15 +18,17 @@ use tokio::time::{Instant, MissedTickBehavior, interval, sleep, timeout, timeout
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
-use crate::clock::{Clock, Timestamp};
+use crate::clock::Clock;
 use crate::config::OnOutage;
-use crate::link::{LinkId, Month};
 use crate::peers::{Message, Peers};
-use crate::quota::grant::{GrantCount, GrantReply, GrantRequest};
+use crate::quota::LinkReservation;
 use crate::quota::grant_script;
-use crate::quota::reservation::{NextStep, Reservation, Take};
 use crate::redis::{Redis, Script};
 use crate::store::Store;
+use kurz_core::link::{LinkId, Month};
+use kurz_core::quota::grant::{GrantCount, GrantReply, GrantRequest};
+use kurz_core::quota::reservation::{NextStep, Take};
+use kurz_core::time::Timestamp;
 
 /// Links that may wait to be asked about.
 const WAITING: usize = 16_384;
@@ -79,10 +81,10 @@ pub struct SharedQuota {
     script: Script,
     /// Redis's clock minus ours, in milliseconds.
     offset: AtomicI64,
-    links: Mutex<HashMap<LinkId, Arc<Reservation>>>,
-    active: Mutex<Vec<Arc<Reservation>>>,
-    to_ask: mpsc::Sender<Arc<Reservation>>,
-    waiting: Mutex<Option<mpsc::Receiver<Arc<Reservation>>>>,
+    links: Mutex<HashMap<LinkId, Arc<LinkReservation>>>,
+    active: Mutex<Vec<Arc<LinkReservation>>>,
+    to_ask: mpsc::Sender<Arc<LinkReservation>>,
+    waiting: Mutex<Option<mpsc::Receiver<Arc<LinkReservation>>>>,
 }
 
 impl SharedQuota {
@@ -111,9 +113,9 @@ impl SharedQuota {
     }
 
     /// What this instance holds of a link, which had `hits` in `month` as far as the store knew.
-    pub fn reservation(&self, link: LinkId, month: Month, hits: u64) -> Arc<Reservation> {
+    pub fn reservation(&self, link: LinkId, month: Month, hits: u64) -> Arc<LinkReservation> {
         let mut links = lock(&self.links);
-        let fresh = || Arc::new(Reservation::new(link, month, hits));
+        let fresh = || Arc::new(LinkReservation::new(link, month, hits));
         Arc::clone(links.entry(link).or_insert_with(fresh))
     }
 
@@ -124,12 +126,12 @@ impl SharedQuota {
     }
 
     /// Take a hit under `limit` at once; `None` when one has to ask.
-    pub fn take(&self, link: &Arc<Reservation>, limit: u64) -> Option<HitOutcome> {
+    pub fn take(&self, link: &Arc<LinkReservation>, limit: u64) -> Option<HitOutcome> {
         let now = self.now();
         if self.on_outage == OnOutage::Closed && self.redis.is_away() {
             return Some(HitOutcome::Away);
         }
-        match link.take(Month::of(now), limit, now.as_ms()) {
+        match link.reservation.take(Month::of(now), limit, now.as_ms()) {
             Take::Taken => Some(HitOutcome::Granted),
             Take::TakenLast => {
                 self.request(link);
@@ -141,15 +143,20 @@ impl SharedQuota {
     }
 
     /// The same for whoever takes nothing.
-    pub fn look(&self, link: &Arc<Reservation>, limit: u64) -> Option<HitOutcome> {
+    pub fn look(&self, link: &Arc<LinkReservation>, limit: u64) -> Option<HitOutcome> {
         let now = self.now();
-        let room = link.has_room(Month::of(now), limit, now.as_ms())?;
+        let room = link.reservation.has_room(Month::of(now), limit, now.as_ms())?;
         Some(if room { HitOutcome::Granted } else { HitOutcome::Over })
     }
 
     /// Ask for hits of a link under `limit`, and take one unless `looks_only`.
-    pub async fn ask(&self, link: &Arc<Reservation>, limit: u64, looks_only: bool) -> HitOutcome {
-        let _waiting = link.wait(limit);
+    pub async fn ask(
+        &self,
+        link: &Arc<LinkReservation>,
+        limit: u64,
+        looks_only: bool,
+    ) -> HitOutcome {
+        let _waiting = link.reservation.wait(limit);
         let started = Instant::now();
         loop {
             let mut done = std::pin::pin!(link.done.notified());
@@ -174,13 +181,13 @@ impl SharedQuota {
     }
 
     /// What to do without an answer.
-    fn on_outage_answer(&self, link: &Arc<Reservation>, looks_only: bool) -> HitOutcome {
+    fn on_outage_answer(&self, link: &Arc<LinkReservation>, looks_only: bool) -> HitOutcome {
         metrics::counter!("kurz_quota_unanswered_total").increment(1);
         if self.on_outage != OnOutage::Open {
             return HitOutcome::Away;
         }
         if !looks_only {
-            link.add_debt();
+            link.reservation.add_debt();
         }
         HitOutcome::Granted
     }
@@ -188,14 +195,14 @@ impl SharedQuota {
     /// Somebody wants the hits of `link` that are held here and not used.
     pub fn recall(&self, link: LinkId) {
         let held = lock(&self.links).get(&link).cloned();
-        if let Some(reservation) = held {
-            reservation.recall();
-            self.request(&reservation);
+        if let Some(link) = held {
+            link.reservation.recall();
+            self.request(&link);
         }
     }
 
     /// See to it that the link is asked about. Never waits.
-    fn request(&self, link: &Arc<Reservation>) {
+    fn request(&self, link: &Arc<LinkReservation>) {
         if self.redis.is_away() || link.busy.swap(true, Ordering::AcqRel) {
             return;
         }
@@ -217,7 +224,7 @@ impl SharedQuota {
 
     async fn ask_all(
         self: Arc<Self>,
-        mut waiting: mpsc::Receiver<Arc<Reservation>>,
+        mut waiting: mpsc::Receiver<Arc<LinkReservation>>,
         tasks: TaskTracker,
     ) {
         let room = Arc::new(Semaphore::new(AT_ONCE));
@@ -232,7 +239,7 @@ impl SharedQuota {
     }
 
     /// Ask about a link until those who wait have what they can get.
-    async fn synchronise(&self, link: &Arc<Reservation>) {
+    async fn synchronise(&self, link: &Arc<LinkReservation>) {
         if !link.active.swap(true, Ordering::AcqRel) {
             lock(&self.active).push(Arc::clone(link));
         }
@@ -241,27 +248,27 @@ impl SharedQuota {
         link.busy.store(false, Ordering::Release);
         link.done.notify_waiters();
         // Somebody may have come after the last answer and before it was said that nobody asks.
-        let recalled = link.is_recalled();
-        if recalled || link.is_wanting(self.now().as_ms()) {
+        let recalled = link.reservation.is_recalled();
+        if recalled || link.reservation.is_wanting(self.now().as_ms()) {
             self.request(link);
         }
     }
 
-    async fn exchange(&self, link: &Arc<Reservation>) {
+    async fn exchange(&self, link: &Arc<LinkReservation>) {
         let mut seed = None;
         let mut recalled_at: Option<Instant> = None;
         let mut step = RECALL_STEP;
         loop {
             let now = self.now();
             let month = Month::of(now);
-            let request = link.request(month, self.peers.size(), seed, now.as_ms());
+            let request = link.reservation.request(month, self.peers.size(), seed, now.as_ms());
             let Some(reply) = self.send(link, &request).await else {
-                if self.redis.is_away() || link.waiting() == 0 {
+                if self.redis.is_away() || link.reservation.waiting() == 0 {
                     return;
                 }
                 continue;
             };
-            let next = link.settle(&request, &reply, self.now().as_ms());
+            let next = link.reservation.settle(&request, &reply, self.now().as_ms());
             link.done.notify_waiters();
             match next {
                 NextStep::Done => return,
@@ -270,16 +277,16 @@ impl SharedQuota {
                     link.may_wait_longer.store(true, Ordering::Release);
                     seed = Some(self.seed(link, month).await);
                 }
-                NextStep::Contested if link.waiting() == 0 => return,
+                NextStep::Contested if link.reservation.waiting() == 0 => return,
                 NextStep::Contested => {
                     let since = *recalled_at.get_or_insert_with(|| {
                         link.may_wait_longer.store(true, Ordering::Release);
-                        self.peers.publish(Message::Recall(link.link().0));
+                        self.peers.publish(Message::Recall(link.reservation.link().0));
                         metrics::counter!("kurz_quota_recalls_total").increment(1);
                         Instant::now()
                     });
                     if since.elapsed() >= RECALL {
-                        link.close(month, self.now().as_ms() + LOST_MS);
+                        link.reservation.close(month, self.now().as_ms() + LOST_MS);
                         return;
                     }
                     sleep(step).await;
@@ -290,24 +297,24 @@ impl SharedQuota {
     }
 
     /// What the store knows of a link's hits.
-    async fn seed(&self, link: &Reservation, month: Month) -> u64 {
-        if link.unreported(month) > 0 {
+    async fn seed(&self, link: &LinkReservation, month: Month) -> u64 {
+        if link.reservation.unreported(month) > 0 {
             // There was a counter, and it is lost: the last hits are on their way to the store.
             sleep(WRITTEN_AFTER).await;
         }
-        let written = self.store.month_hits(link.link(), month).await;
+        let written = self.store.month_hits(link.reservation.link(), month).await;
         // Without the store, what was known when the link was read has to do.
-        written.unwrap_or_else(|_| link.known(month))
+        written.unwrap_or_else(|_| link.reservation.known(month))
     }
 
     /// Put a request to Redis; `None` when there is no answer.
-    async fn send(&self, link: &Reservation, request: &GrantRequest) -> Option<GrantReply> {
+    async fn send(&self, link: &LinkReservation, request: &GrantRequest) -> Option<GrantReply> {
         if self.redis.is_away() {
-            link.unsent(request);
+            link.reservation.unsent(request);
             return None;
         }
-        link.sending();
-        let key = format!("links:{}:hits:{}", link.link(), request.month);
+        link.reservation.sending();
+        let key = format!("links:{}:hits:{}", link.reservation.link(), request.month);
         let args = grant_script::arguments(request, self.peers.instance());
         let numbers = self.redis.run(&self.script, &key, &args).await.ok()?;
         let reply = grant_script::read(&numbers)?;
@@ -338,8 +345,8 @@ impl SharedQuota {
         let at = self.now().as_ms();
         let mut idle = Vec::new();
         lock(&self.active).retain(|link| {
-            let status = link.status(at);
-            let is_idle = status.idle_ms >= IDLE_MS && link.waiting() == 0;
+            let status = link.reservation.status(at);
+            let is_idle = status.idle_ms >= IDLE_MS && link.reservation.waiting() == 0;
             if is_idle && status.held == 0 && !status.unanswered {
                 link.active.store(false, Ordering::Release);
                 return false;
@@ -355,7 +362,7 @@ impl SharedQuota {
         }
         for (link, is_idle) in idle {
             if is_idle {
-                link.recall();
+                link.reservation.recall();
             }
             self.request(&link);
         }
@@ -368,17 +375,17 @@ impl SharedQuota {
 
     /// Give everything back that is held, once nobody redirects any more.
     pub async fn give_back(&self) {
-        let held: Vec<Arc<Reservation>> = lock(&self.active).drain(..).collect();
-        let give = |link: Arc<Reservation>| async move {
+        let held: Vec<Arc<LinkReservation>> = lock(&self.active).drain(..).collect();
+        let give = |link: Arc<LinkReservation>| async move {
             // Twice when a request was under way, which is asked again first.
             for _ in 0..2 {
-                link.recall();
+                link.reservation.recall();
                 let now = self.now();
                 let month = Month::of(now);
-                let request = link.request(month, self.peers.size(), None, now.as_ms());
+                let request = link.reservation.request(month, self.peers.size(), None, now.as_ms());
                 let Some(reply) = self.send(&link, &request).await else { return };
-                link.settle(&request, &reply, now.as_ms());
-                if link.status(now.as_ms()).held == 0 {
+                link.reservation.settle(&request, &reply, now.as_ms());
+                if link.reservation.status(now.as_ms()).held == 0 {
                     return;
                 }
             }

@@ -1,8 +1,8 @@
 //! The cache key of an address: a piece of the path on the main host, put together on the stack on
 //! a workspace's own host.
 
-use crate::code::path::PathTarget;
-use crate::code::{MAX_LENGTH, WorkspaceId};
+use kurz_core::code::path::PathTarget;
+use kurz_core::code::{MAX_LENGTH, WorkspaceId};
 
 /// Room for `workspace/code`.
 const ROOM: usize = 2 * MAX_LENGTH + 1;
@@ -58,7 +58,7 @@ impl<'a> AddressKey<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::code::path;
+    use kurz_core::code::path;
 
     #[test]
     fn d5_no_two_addresses_share_a_key() {

@@ -1,8 +1,8 @@
 //! What visitors of a link see that exists but is withheld: the reason, in three languages, and where to
 //! report links. Constants, as all pages of the data plane are.
 
-use crate::link::Reason;
 use crate::redirect::pages::{Language, html};
+use kurz_core::link::Reason;
 
 /// The page for a reason.
 #[rustfmt::skip]

@@ -14,11 +14,11 @@ use utoipa_axum::router::OpenApiRouter;
 
 use crate::api;
 use crate::app::App;
-use crate::code::Reserved;
 use crate::config::PublicUrl;
 use crate::dialects;
 use crate::problem::Problem;
 use crate::web;
+use kurz_core::code::Reserved;
 
 /// The OpenAPI document.
 pub fn document() -> OpenApi {

@@ -16,29 +16,30 @@ use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
-use crate::account::token::Tokens;
 use crate::app::{App, AppError, COST, CleanupTimes, Parts, Passwords, Policy};
 use crate::cache::{ActiveBlocklist, Hosts, LinkCache, LinkCacheSizes, ReuseCache};
 use crate::clicks::ClickWriter;
 use crate::client_address::TrustedProxies;
 use crate::clock::Clock;
-use crate::code::counter::{LENGTH, Scrambler};
 use crate::config::{Config, Net, PrivateTargets, RateLimits, Retention, Targets};
 use crate::egress::Checker;
 use crate::entropy::Entropy;
 use crate::jobs;
-use crate::limits;
-use crate::link::OwnAddresses;
 use crate::net::tls::TlsReloader;
 use crate::net::{Handle, HttpLimits, ListenError, Listeners, Server, TlsError};
 use crate::peers::Peers;
 use crate::quota::SharedQuota;
-use crate::redirect::{RedirectService, Visitors};
+use crate::redirect::RedirectService;
 use crate::redis::Redis;
 use crate::server::blocklist::{self, BlocklistError};
 use crate::server::dispatch::Dispatch;
 use crate::server::{admin, routes};
 use crate::store::{self, ServeLock, Store};
+use kurz_core::account::token::Tokens;
+use kurz_core::clicks::Visitors;
+use kurz_core::code::counter::{LENGTH, Scrambler};
+use kurz_core::limits;
+use kurz_core::link::OwnAddresses;
 
 /// Targets that are visited at the same time.
 const CHECKS_AT_ONCE: NonZeroUsize = NonZeroUsize::new(16).expect("16 is not 0");

@@ -6,11 +6,11 @@
 
 use std::time::Duration;
 
-use crate::clock::Timestamp;
 use crate::store::driver::{Outcome, Step, statements};
 use crate::store::locks::{Holding, database_now, ms};
 use crate::store::value::{Row, Value};
 use crate::store::{Error, Store, changes};
+use kurz_core::time::Timestamp;
 
 /// Links that have been deleted or expired for as long as the parameter `$grace` says.
 macro_rules! is_due {

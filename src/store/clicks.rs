@@ -7,13 +7,14 @@
 
 use std::time::Duration;
 
-use crate::clock::Timestamp;
-use crate::link::{ClickTotals, Hour, LinkId};
 use crate::store::driver::{Outcome, Step, statements};
 use crate::store::hits::{add, add_to_total};
 use crate::store::locks::{database_now, ms};
 use crate::store::value::{Row, Value};
 use crate::store::{Error, Store};
+use kurz_core::clicks::ClickTotals;
+use kurz_core::link::{Hour, LinkId};
+use kurz_core::time::Timestamp;
 
 statements! {
     REGISTER = concat!("insert into click_writers (writer, turn, written_at)

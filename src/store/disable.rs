@@ -3,12 +3,12 @@
 //! Invariant: nothing but these statements ends that a link is disabled: neither an edit, nor deleting
 //! and restoring it, nor its purge, nor asking for the same URL again.
 
-use crate::account::UserId;
-use crate::clock::Timestamp;
-use crate::link::{LinkId, Reason};
 use crate::store::driver::{Step, statements};
 use crate::store::value::{Row, Value};
 use crate::store::{Error, NewChange, Store, Touched};
+use kurz_core::account::UserId;
+use kurz_core::link::{LinkId, Reason};
+use kurz_core::time::Timestamp;
 
 statements! {
     DISABLE = "update links set disabled_at = $1, disabled_reason = $2, disabled_note = $3,

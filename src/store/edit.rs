@@ -3,8 +3,6 @@
 //! Invariant: a change names the version it was made on, so of two changes made on the same copy
 //! one is told to look again.
 
-use crate::clock::Timestamp;
-use crate::link::{Link, LinkId, Strategy};
 use crate::store::driver::{Outcome, Step, statements};
 use crate::store::insert::tag_steps;
 use crate::store::links::join_tags;
@@ -12,6 +10,8 @@ use crate::store::seal::seal;
 use crate::store::value::Value;
 use crate::store::{Error, Store};
 use crate::store::{NewChange, changes};
+use kurz_core::link::{Link, LinkId, Strategy};
+use kurz_core::time::Timestamp;
 
 statements! {
     /// A link whose end was moved is no longer one that cleanup found at its end.

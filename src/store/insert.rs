@@ -4,15 +4,15 @@
 //! Invariant: whether a code is free is decided by the unique indexes, inside the insert itself.
 //! A purged link keeps its row, so the same indexes guard its code for good.
 
-use crate::account::UserId;
-use crate::clock::Timestamp;
-use crate::code::{Code, WorkspaceId};
-use crate::link::{LinkId, LinkOrigin, Month, Strategy};
 use crate::store::driver::{Outcome, Step, statements};
 use crate::store::links::join_tags;
 use crate::store::seal::seal;
 use crate::store::value::{Row, Value};
 use crate::store::{Error, Store};
+use kurz_core::account::UserId;
+use kurz_core::code::{Code, WorkspaceId};
+use kurz_core::link::{LinkId, LinkOrigin, Month, Strategy};
+use kurz_core::time::Timestamp;
 
 statements! {
     /// Changes nothing when the code, the bare code on the main host or, for a deterministic link,

@@ -1,12 +1,12 @@
 //! Links by key, and how a row becomes a [`Link`].
 
-use crate::account::{KeyId, UserId};
-use crate::code::{Code, WorkspaceId};
-use crate::link::{Disabled, Link, LinkId, LinkOrigin, Month, Reason};
 use crate::store::driver::statements;
 use crate::store::value::{Row, Value};
 use crate::store::workspaces::{read_id, read_strategy};
 use crate::store::{Error, Store, seal};
+use kurz_core::account::{KeyId, UserId};
+use kurz_core::code::{Code, WorkspaceId};
+use kurz_core::link::{Disabled, Link, LinkId, LinkOrigin, Month, Reason};
 
 /// The columns that [`read_link`] reads, of `link_tables`.
 macro_rules! link_columns {

@@ -4,13 +4,13 @@
 //! A list is a shelf (a workspace's links, or somebody's own in `main`), which has indexes for its
 //! sorts and searches, or all of `main`, for those who may see that.
 
-use crate::clock::Timestamp;
-use crate::link::{Link, Status, Strategy};
 use crate::store::driver::{Sql, statements};
 use crate::store::links::{link_columns, link_tables, read_link};
 use crate::store::shelf::{Position, Search, Shelf, Sort, SortKey};
 use crate::store::value::Value;
 use crate::store::{Error, Store};
+use kurz_core::link::{Link, Status, Strategy};
+use kurz_core::time::Timestamp;
 
 /// Which links, whatever the list and the order: status at a time, strategy, tag.
 macro_rules! filters {

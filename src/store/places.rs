@@ -1,12 +1,12 @@
 //! What a redirect needs of a link, by the address it was asked for. Every cache miss comes here.
 
-use crate::clock::Timestamp;
-use crate::link::lifecycle::Lifecycle;
-use crate::link::{LinkId, Month};
 use crate::store::driver::statements;
 use crate::store::links::read_reason;
 use crate::store::value::{Row, Value};
 use crate::store::{Error, Store, seal};
+use kurz_core::link::lifecycle::Lifecycle;
+use kurz_core::link::{LinkId, Month};
+use kurz_core::time::Timestamp;
 
 macro_rules! place_columns {
     () => {

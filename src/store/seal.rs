@@ -7,10 +7,10 @@
 
 use xxhash_rust::xxh64::Xxh64;
 
-use crate::link::LinkId;
 use crate::store::driver::statements;
 use crate::store::value::{Row, Value};
 use crate::store::{Error, Store};
+use kurz_core::link::LinkId;
 
 statements! {
     SEALED = "select id, workspace, code, target, seal from links

@@ -1,9 +1,9 @@
 //! What a list of links is: which links, in which order, from where on, and what to look for. The
 //! statements are in `list`.
 
-use crate::account::UserId;
-use crate::code::WorkspaceId;
-use crate::link::LinkId;
+use kurz_core::account::UserId;
+use kurz_core::code::WorkspaceId;
+use kurz_core::link::LinkId;
 
 /// What a list is sorted by.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,10 +1,10 @@
 //! Users: who can sign in. Also what goes when an account goes.
 
-use crate::account::{Email, UserId};
-use crate::clock::Timestamp;
 use crate::store::driver::{Outcome, Step, statements};
 use crate::store::value::{Row, Value};
 use crate::store::{Error, NewChange, Store, changes};
+use kurz_core::account::{Email, UserId};
+use kurz_core::time::Timestamp;
 
 /// The columns that [`read_user`] reads, of `users u`, from the first one on.
 macro_rules! user_columns {

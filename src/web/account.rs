@@ -10,7 +10,6 @@ use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use http::header::SET_COOKIE;
 use http::{HeaderMap, StatusCode, Uri};
 
-use crate::account::Refused;
 use crate::app::{App, AppError, Browser, BrowserSession, Missing};
 use crate::web::cookies;
 use crate::web::failure::{Failure, Refusal};
@@ -19,6 +18,7 @@ use crate::web::keys::Keys;
 use crate::web::page::{self, Note, Page};
 use crate::web::sign::agent;
 use crate::web::visitor::{Member, Visitor};
+use kurz_core::account::Refused;
 
 #[derive(Template)]
 #[template(path = "account.html")]

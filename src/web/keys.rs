@@ -5,7 +5,6 @@ use std::sync::Arc;
 use axum::extract::State;
 use axum::response::{IntoResponse, Redirect, Response};
 
-use crate::account::{Caller, KeyId, Scope};
 use crate::app::{ApiKey, App, AppError, KeyRequest, Missing};
 use crate::web::failure::{Failure, Refusal};
 use crate::web::form::Form;
@@ -14,6 +13,7 @@ use crate::web::links::read_time;
 use crate::web::page;
 use crate::web::visitor::Member;
 use crate::web::words::Words;
+use kurz_core::account::{Caller, KeyId, Scope};
 
 /// The keys that a page shows, and the form for another.
 #[derive(Debug, Default)]

@@ -8,11 +8,11 @@ use axum::response::{IntoResponse, Response};
 use http::{HeaderMap, HeaderValue, StatusCode, header};
 
 use crate::app::{App, Person};
-use crate::clock::Timestamp;
 use crate::problem::Problem;
 use crate::web::assets;
 use crate::web::visitor::{Visitor, language};
 use crate::web::words::{Language, Words};
+use kurz_core::time::Timestamp;
 
 /// Nothing from elsewhere, no script but ours, no text that becomes markup, in nobody's frame.
 const POLICY: HeaderValue = HeaderValue::from_static(

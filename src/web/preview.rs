@@ -10,13 +10,13 @@ use http::{HeaderMap, Method, StatusCode, header};
 
 use crate::app::{App, AppError, ShownLink};
 use crate::client_address::ClientAddress;
-use crate::code::path::{self, PathTarget};
-use crate::link::Status;
 use crate::problem::Problem;
 use crate::web::failure::{self, Failure};
 use crate::web::page::{self, Page};
 use crate::web::report;
 use crate::web::visitor::language;
+use kurz_core::code::path::{self, PathTarget};
+use kurz_core::link::Status;
 
 #[derive(Template)]
 #[template(path = "preview.html")]

@@ -9,14 +9,14 @@ use axum::response::{IntoResponse, Redirect, Response};
 use http::Uri;
 
 use crate::app::{App, MOST_WORDS, ReportRequest, ReportedLink};
-use crate::code::{Canonical, canonicalise};
-use crate::link::Reason;
 use crate::web::failure::{Failure, Refusal};
 use crate::web::form::Form;
 use crate::web::links::disable::reason;
 use crate::web::page::{self, Note, Page};
 use crate::web::visitor::{Member, Visitor};
 use crate::web::words::Words;
+use kurz_core::code::{Canonical, canonicalise};
+use kurz_core::link::Reason;
 
 /// Where it is: on the hosts of workspaces as well.
 pub(super) const PATH: &str = "/app/report";

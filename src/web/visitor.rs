@@ -7,12 +7,12 @@ use axum::response::{IntoResponse, Redirect, Response};
 use http::request::Parts;
 use http::{HeaderMap, Method, header};
 
-use crate::account::Caller;
 use crate::app::{App, Browser};
 use crate::client_address::ClientAddress;
 use crate::web::cookies;
 use crate::web::failure::Failure;
 use crate::web::words::Language;
+use kurz_core::account::Caller;
 
 /// Anybody.
 #[derive(Clone, Debug)]

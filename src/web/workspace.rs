@@ -7,7 +7,6 @@ use axum::extract::{Path, State};
 use axum::response::{IntoResponse, Redirect, Response};
 use http::{StatusCode, Uri};
 
-use crate::account::Role;
 use crate::app::{App, AppError, Change, Member as MemberOf, WorkspacePatch};
 use crate::web::failure::{Failure, Refusal};
 use crate::web::form::Form;
@@ -15,6 +14,7 @@ use crate::web::keys::Keys;
 use crate::web::links::Place;
 use crate::web::page::{self, Note, Page};
 use crate::web::visitor::{Member, Visitor};
+use kurz_core::account::Role;
 
 /// Members that are shown.
 const MEMBERS: i64 = 1000;

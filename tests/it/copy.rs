@@ -2,13 +2,15 @@
 
 use std::path::Path;
 
-use kurz::clock::{Stopwatch, Timestamp};
-use kurz::code::{Code, WorkspaceId};
+use kurz::clock::Stopwatch;
 use kurz::config::{Config, Overrides, StoreConfig};
-use kurz::link::{ClickTotals, Hour, LinkId, LinkOrigin, Strategy};
 use kurz::store::{
     Host, Inserted, LinkEdit, NewChange, NewLink, Progress, Store, Subject, Turn, Workspace,
 };
+use kurz_core::clicks::ClickTotals;
+use kurz_core::code::{Code, WorkspaceId};
+use kurz_core::link::{Hour, LinkId, LinkOrigin, Strategy};
+use kurz_core::time::Timestamp;
 use tempfile::TempDir;
 
 use crate::harness::postgres::{Database, connect};

@@ -67,7 +67,7 @@ fn new_link(dice: &mut Dice, now_ms: i64) -> Value {
     }
     if dice.one_in(4) {
         let end = now_ms + i64::try_from(dice.below(4)).unwrap() * 1000;
-        body["expires_at"] = json!(kurz::clock::Timestamp::from_ms(end).to_rfc3339());
+        body["expires_at"] = json!(kurz_core::time::Timestamp::from_ms(end).to_rfc3339());
     }
     if dice.one_in(4) {
         body["hit_limit"] = json!(dice.below(4));

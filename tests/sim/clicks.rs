@@ -5,9 +5,10 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use kurz::clicks::planner::{FlushPlanner, FlushSizes, Task};
-use kurz::clock::Timestamp;
-use kurz::link::{ClickTotals, Hour, LinkId};
+use kurz_core::clicks::ClickTotals;
+use kurz_core::clicks::planner::{FlushPlanner, FlushSizes, Task};
+use kurz_core::link::{Hour, LinkId};
+use kurz_core::time::Timestamp;
 
 use crate::dice::{Dice, Story};
 
@@ -159,7 +160,7 @@ impl World<'_> {
         for link in process.queue.drain(..) {
             let (link, hour) = (LinkId(link), Hour::of(at));
             let one = ClickTotals { link, hour, others: 0, visits: 1, nanos: 1, last_at: at };
-            kurz::link::click_totals::push(&mut totals, one);
+            kurz_core::clicks::totals::push(&mut totals, one);
         }
         process.planner.take_in(totals);
     }

@@ -5,11 +5,11 @@ use std::sync::Arc;
 use axum::extract::State;
 use http::StatusCode;
 
-use crate::account::KeyId;
 use crate::api::identity::Identified;
 use crate::api::input::Names;
 use crate::app::App;
 use crate::problem::{Problem, Problems};
+use kurz_core::account::KeyId;
 
 /// Take an API key back. It is refused from then on.
 #[utoipa::path(delete, path = "/api/v1/keys/{id}", tag = "keys", operation_id = "revoke_key",

@@ -6,12 +6,12 @@ use axum::extract::State;
 use axum::response::{IntoResponse, Response};
 use http::StatusCode;
 
-use crate::account::Caller;
 use crate::api::identity::Identified;
 use crate::api::input::{Json, Names};
 use crate::api::links::{CreatedBody, LinkBody, NewLinkBody};
 use crate::app::{App, MAIN};
 use crate::problem::{Problem, Problems};
+use kurz_core::account::Caller;
 
 /// Make a link in the workspace `main`. Without a credential it lives for some hours, and
 /// `claim_token` makes it one's own after signing in.

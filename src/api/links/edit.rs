@@ -11,8 +11,8 @@ use crate::api::input::{Json, Names, change, set};
 use crate::api::links::LinkBody;
 use crate::api::time::Time;
 use crate::app::{App, Change, LinkPatch};
-use crate::clock::Timestamp;
 use crate::problem::{Problem, Problems};
+use kurz_core::time::Timestamp;
 
 /// What to change; what is not there stays, what is null goes back to what it is without a word.
 #[derive(Debug, Deserialize, ToSchema)]

@@ -11,8 +11,8 @@ use utoipa::IntoParams;
 use crate::api::identity::Identified;
 use crate::api::input::{Names, Params};
 use crate::app::{App, AppError, Format};
-use crate::link::qr::Look;
 use crate::problem::{Problem, Problems};
+use kurz_core::link::qr::Look;
 
 /// A picture that somebody opens by itself runs nothing and loads nothing.
 const POLICY: HeaderValue = HeaderValue::from_static("sandbox; default-src 'none'");

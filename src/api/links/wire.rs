@@ -5,8 +5,8 @@ use utoipa::ToSchema;
 
 use crate::api::time::Time;
 use crate::app::{Created, LinkRequest, ShownLink};
-use crate::code::canonicalise;
-use crate::link::{Reason, Strategy};
+use kurz_core::code::canonicalise;
+use kurz_core::link::{Reason, Strategy};
 
 /// How a code is made.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize, ToSchema)]
@@ -113,7 +113,7 @@ impl From<ShownLink> for LinkBody {
         let link = shown.link;
         // What is stored was canonical once; the target itself is the honest answer if not.
         let normalized_url = canonicalise(&link.target)
-            .map_or_else(|_| link.target.clone(), crate::code::Canonical::into_string);
+            .map_or_else(|_| link.target.clone(), kurz_core::code::Canonical::into_string);
         Self {
             id: link.id.0,
             workspace: link.workspace.to_string(),

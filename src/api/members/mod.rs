@@ -9,9 +9,9 @@ pub(crate) mod remove;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-use crate::account::Role;
 use crate::api::time::Time;
 use crate::app::Member;
+use kurz_core::account::Role;
 
 /// What a member may do.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize, ToSchema)]

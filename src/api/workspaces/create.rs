@@ -11,8 +11,8 @@ use crate::api::identity::Identified;
 use crate::api::input::Json;
 use crate::api::workspaces::{WorkspaceBody, WorkspaceStrategy};
 use crate::app::{App, Change, WorkspacePatch};
-use crate::link::Strategy;
 use crate::problem::{Problem, Problems};
+use kurz_core::link::Strategy;
 
 /// A workspace to be made.
 #[derive(Debug, Deserialize, ToSchema)]

@@ -10,8 +10,8 @@ use crate::api::identity::Identified;
 use crate::api::input::{Json, Names, change, set};
 use crate::api::workspaces::{WorkspaceBody, WorkspaceStrategy};
 use crate::app::{App, Change, WorkspacePatch};
-use crate::link::Strategy;
 use crate::problem::{Problem, Problems};
+use kurz_core::link::Strategy;
 
 /// What to change; what is not there stays, what is null goes back to what it is without a word.
 #[derive(Debug, Deserialize, ToSchema)]

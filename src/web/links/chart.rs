@@ -152,7 +152,7 @@ fn short_period(span: Span, bucket: &Bucket) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::clock::Timestamp;
+    use kurz_core::time::Timestamp;
 
     fn bucket(hour: i64, hits: i64) -> Bucket {
         Bucket { start: Timestamp::from_ms(1_773_576_000_000 + hour * 3_600_000), hits, others: 1 }

@@ -6,12 +6,12 @@ use axum::extract::{Path, State};
 use axum::response::{IntoResponse, Redirect, Response};
 
 use crate::app::App;
-use crate::link::Reason;
 use crate::web::failure::Failure;
 use crate::web::form::Form;
 use crate::web::links::Place;
 use crate::web::visitor::Member;
 use crate::web::words::Words;
+use kurz_core::link::Reason;
 
 /// A reason, in the visitor's words.
 pub(in crate::web) const fn reason(words: &'static Words, reason: Reason) -> &'static str {

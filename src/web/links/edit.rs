@@ -6,7 +6,6 @@ use axum::extract::{Path, State};
 use axum::response::{IntoResponse, Redirect, Response};
 
 use crate::app::{App, Change, LinkPatch, LinkRequest};
-use crate::link::Link;
 use crate::web::failure::{Failure, Refusal};
 use crate::web::form::Form;
 use crate::web::links::create::{Fields, FormPage};
@@ -14,6 +13,7 @@ use crate::web::links::{Place, write_time};
 use crate::web::page::{self, Page};
 use crate::web::visitor::{Member, Visitor};
 use crate::web::words::fill;
+use kurz_core::link::Link;
 
 fn form_page(app: &App, visitor: &Visitor, place: Place, code: &str, form: Fields) -> FormPage {
     let page = place.link(code);

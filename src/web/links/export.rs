@@ -13,15 +13,15 @@ use futures_util::stream;
 use http::{HeaderValue, Uri, header};
 use serde::Serialize;
 
-use crate::account::Caller;
 use crate::app::{App, AppError, Find, LinkFilter, ShownLink};
-use crate::clock::Timestamp;
-use crate::code::WorkspaceId;
 use crate::web::failure::Failure;
 use crate::web::links::Place;
 use crate::web::links::cell::cell;
 use crate::web::links::list::Asked;
 use crate::web::visitor::Member;
+use kurz_core::account::Caller;
+use kurz_core::code::WorkspaceId;
+use kurz_core::time::Timestamp;
 
 /// Links read at once.
 const PART: i64 = 1000;

@@ -164,7 +164,7 @@ pub(in crate::web) async fn list(
 fn note(visitor: &Visitor, uri: &Uri, place: &Place) -> Option<Note> {
     let query = Form::parse(uri.query().unwrap_or_default().as_bytes());
     let words = visitor.language.words();
-    let code = |name| query.word(name).and_then(crate::code::Code::parse);
+    let code = |name| query.word(name).and_then(kurz_core::code::Code::parse);
     if let Some(code) = code("deleted") {
         let text = fill(words.links.was_deleted, &code);
         return Some(Note { text, undo: Some(format!("{}/restore", place.link(code.as_str()))) });

@@ -13,11 +13,11 @@ pub(super) mod picture;
 pub(super) mod show;
 
 use crate::app::{App, AppError, MAIN, Rights};
-use crate::clock::Timestamp;
-use crate::code::WorkspaceId;
-use crate::link::Strategy;
 use crate::web::visitor::Visitor;
 use crate::web::words::{Words, fill};
+use kurz_core::code::WorkspaceId;
+use kurz_core::link::Strategy;
+use kurz_core::time::Timestamp;
 
 /// A workspace, as its pages show it.
 #[derive(Debug)]

@@ -7,10 +7,10 @@ use axum::response::{IntoResponse, Response};
 use http::{HeaderValue, Uri, header};
 
 use crate::app::{App, AppError, Format};
-use crate::link::qr::{Look, QrError};
 use crate::web::failure::Failure;
 use crate::web::form::Form;
 use crate::web::visitor::Member;
+use kurz_core::link::qr::{Look, QrError};
 
 /// A picture that somebody opens by itself runs nothing and loads nothing.
 const POLICY: HeaderValue = HeaderValue::from_static("sandbox; default-src 'none'");

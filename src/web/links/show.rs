@@ -8,10 +8,6 @@ use axum::response::Response;
 use http::Uri;
 
 use crate::app::{App, LinkChange, LinkTraffic, ShownLink, Span};
-use crate::clock::Timestamp;
-use crate::code::{Canonical, canonicalise};
-use crate::link::qr::Look;
-use crate::link::{Link, Month, Reason, Strategy};
 use crate::web::failure::Failure;
 use crate::web::form::Form;
 use crate::web::links::Place;
@@ -21,6 +17,10 @@ use crate::web::links::picture::read_look;
 use crate::web::page::{self, Note, Page};
 use crate::web::visitor::Member;
 use crate::web::words::{Words, fill};
+use kurz_core::code::{Canonical, canonicalise};
+use kurz_core::link::qr::Look;
+use kurz_core::link::{Link, Month, Reason, Strategy};
+use kurz_core::time::Timestamp;
 
 #[derive(Template)]
 #[template(path = "link.html")]

@@ -1,6 +1,6 @@
 //! `POST …/links`: every strategy, every refusal.
 
-use kurz::code::counter::{LENGTH, Scramble, Scrambler};
+use kurz_core::code::counter::{LENGTH, Scramble, Scrambler};
 use serde_json::{Value, json};
 
 use crate::harness::instance::{Kind, NOON, Staged, on_both_databases};

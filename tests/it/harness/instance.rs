@@ -4,10 +4,11 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use kurz::clock::{Clock, Timestamp};
+use kurz::clock::Clock;
 use kurz::config::{Config, Overrides};
 use kurz::entropy::Entropy;
 use kurz::server::run;
+use kurz_core::time::Timestamp;
 use tempfile::TempDir;
 
 use super::http::Http;

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use kurz::app::CleanupTimes;
-use kurz::clock::Timestamp;
+use kurz_core::time::Timestamp;
 use tokio_util::sync::CancellationToken;
 
 use super::stage::{GRACE, Stage};

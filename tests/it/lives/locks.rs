@@ -3,9 +3,9 @@
 use std::collections::HashSet;
 use std::time::Duration;
 
-use kurz::clock::Timestamp;
 use kurz::store::Holding;
 use kurz::store::lease::Lease;
+use kurz_core::time::Timestamp;
 
 use super::stage::Bench;
 use crate::harness::instance::{Kind, on_both_databases};

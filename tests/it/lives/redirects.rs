@@ -3,7 +3,8 @@
 
 use std::time::Duration;
 
-use kurz::clock::{Stopwatch, Timestamp};
+use kurz::clock::Stopwatch;
+use kurz_core::time::Timestamp;
 use serde_json::{Value, json};
 use tokio::task::JoinHandle;
 

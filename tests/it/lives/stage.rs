@@ -5,11 +5,12 @@
 use std::time::Duration;
 
 use kurz::app::{Cleaned, CleanupTimes};
-use kurz::clock::{Clock, Timestamp};
+use kurz::clock::Clock;
 use kurz::config::{Config, Overrides};
 use kurz::entropy::Entropy;
 use kurz::server::run::RunningServer;
 use kurz::store::{Holding, Store};
+use kurz_core::time::Timestamp;
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 

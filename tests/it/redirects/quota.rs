@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use futures_util::future::join_all;
-use kurz::clock::Timestamp;
+use kurz_core::time::Timestamp;
 use serde_json::{Value, json};
 
 use crate::harness::http::Http;

@@ -5,7 +5,7 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use kurz::clock::Timestamp;
+use kurz_core::time::Timestamp;
 use tokio::task::block_in_place;
 
 use crate::harness::instance::{Kind, Served, Staged, on_both_databases};

@@ -5,8 +5,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use futures_util::future::join_all;
-use kurz::clock::{Clock, Timestamp};
-use kurz::link::Month;
+use kurz::clock::Clock;
+use kurz_core::link::Month;
+use kurz_core::time::Timestamp;
 use serde_json::{Value, json};
 use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
 use tokio::net::TcpStream;

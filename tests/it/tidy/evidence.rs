@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::fs;
 
-use super::{files, top};
+use super::{SOURCES, files, top};
 
 /// How many threats there are of each kind.
 const KINDS: [(char, usize); 8] =
@@ -57,7 +57,7 @@ fn every_threat_has_its_row_and_its_tests() {
     let path = top().join("docs/EVIDENCE.md");
     let page = fs::read_to_string(&path).unwrap();
     let mut tests = BTreeMap::<String, Vec<String>>::new();
-    for file in ["src", "tests"].map(|folder| files(&top().join(folder))).concat() {
+    for file in SOURCES.map(|folder| files(&top().join(folder))).concat() {
         if file.extension().is_none_or(|end| end != "rs") {
             continue;
         }

@@ -56,16 +56,21 @@ fn files(folder: &Path) -> Vec<PathBuf> {
     found
 }
 
+/// Where the Rust files of the program and its tests are.
+const SOURCES: [&str; 3] = ["src", "crates", "tests"];
+
 /// Every Rust file of the program and its tests.
 fn sources() -> Vec<Source> {
-    let paths = ["src", "tests"].map(|folder| files(&top().join(folder))).concat();
+    let paths = SOURCES.map(|folder| files(&top().join(folder))).concat();
     let rust = paths.iter().filter(|path| path.extension().is_some_and(|end| end == "rs"));
     let sources = rust.map(|path| {
         let name = path.strip_prefix(top()).unwrap().to_str().unwrap();
         Source::new(name, &fs::read_to_string(path).unwrap())
     });
     let sources = sources.collect::<Vec<_>>();
-    assert!(sources.iter().any(|one| one.path == "src/lib.rs"), "the walk finds the sources");
+    for library in ["src/lib.rs", "crates/core/src/lib.rs"] {
+        assert!(sources.iter().any(|one| one.path == library), "the walk finds {library}");
+    }
     sources
 }
 

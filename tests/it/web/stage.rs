@@ -3,7 +3,6 @@
 
 use std::time::Duration;
 
-use kurz::account::Email;
 use kurz::app::people::{NewUser, People};
 use kurz::app::{Actor, COST, Passwords, QUEUE};
 use kurz::clock::Clock;
@@ -11,6 +10,7 @@ use kurz::config::{Config, Overrides};
 use kurz::entropy::Entropy;
 use kurz::server::run::{RunningServer, password_threads};
 use kurz::store::Store;
+use kurz_core::account::Email;
 use reqwest::header::{COOKIE, HeaderName, ORIGIN};
 use serde_json::{Value, json};
 
@@ -109,7 +109,7 @@ impl Stage {
         let new = NewUser {
             email: Email::parse(&crate::people::email(name)).unwrap(),
             name: name.to_owned(),
-            password: kurz::account::password::Password::parse(PASSWORD).unwrap(),
+            password: kurz_core::account::password::Password::parse(PASSWORD).unwrap(),
             is_admin: true,
             invite: None,
         };

@@ -5,9 +5,9 @@
 
 use std::collections::BTreeMap;
 
-use kurz::clock::{Clock, Timestamp};
-use kurz::link::{Decision, Validity};
 use kurz::store::group::{Group, Ran, Undone};
+use kurz_core::link::{Decision, Validity};
+use kurz_core::time::{LatestTime, Timestamp};
 
 use crate::dice::{Dice, Story};
 
@@ -50,8 +50,9 @@ enum Letter {
 }
 
 struct Instance {
-    clock: Clock,
+    /// How far its clock is from the real time.
     skew: i64,
+    latest: LatestTime,
     /// Its hold on the lock, and how far its cleanup is.
     holds: Option<i64>,
     stage: u8,
@@ -102,9 +103,8 @@ pub(crate) fn run(dice: &mut Dice, story: &mut Story, flaw: Flaw) -> Result<(), 
     };
     for _ in 0..world.dice.between(1, 3) {
         let skew = world.dice.between(-5 * MINUTE, 5 * MINUTE);
-        let clock = Clock::manual(Timestamp::from_ms(world.at + skew));
-        let (gone, due) = (BTreeMap::new(), Vec::new());
-        world.instances.push(Instance { clock, skew, holds: None, stage: 0, due, gone });
+        let (latest, gone, due) = (LatestTime::default(), BTreeMap::new(), Vec::new());
+        world.instances.push(Instance { skew, latest, holds: None, stage: 0, due, gone });
     }
     for _ in 0..world.dice.between(30, 150) {
         let longest = if world.dice.one_in(12) { 16 * MINUTE } else { MINUTE };
@@ -121,9 +121,7 @@ impl World<'_> {
     }
 
     fn now(&self, one: usize) -> Timestamp {
-        let instance = &self.instances[one];
-        instance.clock.set(Timestamp::from_ms(self.at + instance.skew));
-        instance.clock.now()
+        Timestamp::from_ms(self.at + self.instances[one].skew)
     }
 
     fn pass(&mut self, until: i64) -> Result<(), String> {
@@ -178,8 +176,7 @@ impl World<'_> {
                 let instance = &mut self.instances[one];
                 (instance.holds, instance.stage) = (None, 0);
                 (instance.due, instance.gone) = (Vec::new(), BTreeMap::new());
-                let now = instance.clock.now();
-                instance.clock = Clock::manual(now);
+                instance.latest = LatestTime::default();
             }
         }
         Ok(())
@@ -258,7 +255,7 @@ impl World<'_> {
         let now = self.now(one);
         let Some(link) = self.state.links.get(&code) else { return Ok(()) };
         let instance = &mut self.instances[one];
-        let decision = Validity::of(link.life).at(instance.clock.latest(now));
+        let decision = Validity::of(link.life).at(instance.latest.observe(now));
         self.story.note(self.at, "visit", &[code, i64::from(decision == Decision::Live)]);
         if link.life.purged_at.is_some() && decision != Decision::NotFound {
             return Err(format!("the tombstone of {code} answers {decision:?}"));

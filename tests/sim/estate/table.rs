@@ -3,9 +3,9 @@
 
 use std::collections::BTreeMap;
 
-use kurz::clock::Timestamp;
-use kurz::link::lifecycle::Lifecycle;
 use kurz::store::lease::Lease;
+use kurz_core::link::lifecycle::Lifecycle;
+use kurz_core::time::Timestamp;
 
 use super::{AT_LEAST, Flaw, MINUTE};
 

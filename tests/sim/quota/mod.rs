@@ -5,11 +5,11 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use kurz::clock::Timestamp;
-use kurz::link::{LinkId, Month};
-use kurz::quota::Reservation;
-use kurz::quota::grant::{GrantCounter, GrantReply, GrantRequest};
-use kurz::quota::reservation::Take;
+use kurz_core::link::{LinkId, Month};
+use kurz_core::quota::Reservation;
+use kurz_core::quota::grant::{GrantCounter, GrantReply, GrantRequest};
+use kurz_core::quota::reservation::Take;
+use kurz_core::time::Timestamp;
 
 use crate::dice::{Dice, Story};
 

@@ -1,10 +1,10 @@
 //! What an instance does with the counter: when it asks, how long it waits, what it does with an answer.
 //! As `ledger/shared.rs` does it, with the same times.
 
-use kurz::clock::Timestamp;
-use kurz::link::Month;
-use kurz::quota::grant::{GrantReply, GrantRequest};
-use kurz::quota::reservation::NextStep;
+use kurz_core::link::Month;
+use kurz_core::quota::grant::{GrantReply, GrantRequest};
+use kurz_core::quota::reservation::NextStep;
+use kurz_core::time::Timestamp;
 
 use super::{Call, Letter, World};
 
