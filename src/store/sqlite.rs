@@ -19,9 +19,9 @@ use tokio::sync::{mpsc, oneshot};
 
 use crate::store::Error;
 use crate::store::driver::{Load, Outcome, Sql, Step};
-use crate::store::group::{self, Group};
 use crate::store::value::{Row, Value};
 use crate::store::wal::{LOG_BYTES, Log};
+use kurz_core::group_commit::{GroupCommit, RolledBack, TransactionResult};
 
 /// How long to wait for somebody else's lock on the file.
 const BUSY: Duration = Duration::from_secs(5);
@@ -189,7 +189,7 @@ impl Readers {
     }
 }
 
-fn add(group: &mut Group<Job>, job: Job) {
+fn add(group: &mut GroupCommit<Job>, job: Job) {
     let steps = job.steps.len();
     group.add(job, steps);
 }
@@ -203,7 +203,7 @@ struct Writer<'db> {
     failing: Arc<AtomicBool>,
 }
 
-type Undone = group::Undone<Outcome, Error>;
+type Undone = RolledBack<Outcome, Error>;
 
 impl<'db> Writer<'db> {
     fn new(db: &'db Connection, failing: Arc<AtomicBool>) -> Self {
@@ -212,7 +212,7 @@ impl<'db> Writer<'db> {
 
     /// The writer's life: gather, run, commit, answer.
     fn write_all(mut self, mut queue: mpsc::Receiver<Work>, mut log: Log) {
-        let mut group = Group::default();
+        let mut group = GroupCommit::default();
         while let Some(work) = queue.blocking_recv() {
             let mut next = Some(work);
             while let Some(Work::Write(job)) = next {
@@ -236,7 +236,7 @@ impl<'db> Writer<'db> {
     }
 
     /// Write what is in the group, and answer: nobody before their transaction is committed.
-    fn write_group(&mut self, group: &mut Group<Job>) {
+    fn write_group(&mut self, group: &mut GroupCommit<Job>) {
         while let Some(jobs) = group.transaction() {
             let ran = self.run_group(jobs);
             match &ran {
@@ -253,7 +253,7 @@ impl<'db> Writer<'db> {
         }
     }
 
-    fn run_group(&mut self, group: &[Job]) -> group::Ran<Outcome, Error> {
+    fn run_group(&mut self, group: &[Job]) -> TransactionResult<Outcome, Error> {
         let lost = |error| Undone::Lost(failed(&error));
         self.db.execute_batch("begin immediate").map_err(lost)?;
         let ran = group.iter().map(|job| self.run_steps(&job.steps));
@@ -403,7 +403,7 @@ mod tests {
     fn write_together(batches: Vec<Vec<Step>>) -> (Vec<Result<Outcome, String>>, Vec<i64>) {
         let db = Connection::open_in_memory().unwrap();
         db.execute_batch("create table t (id integer primary key)").unwrap();
-        let (mut group, mut answers) = (Group::default(), Vec::new());
+        let (mut group, mut answers) = (GroupCommit::default(), Vec::new());
         for steps in batches {
             let (reply, answer) = oneshot::channel();
             add(&mut group, Job { steps, reply });

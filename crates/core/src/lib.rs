@@ -12,6 +12,8 @@
 //! | [`quota`] | the monthly hit limit of a link: in one process, and across instances |
 //! | [`clicks`] | clicks from the event to the batch that is written |
 //! | [`counters`] | the counters of the links in memory |
+//! | [`group_commit`] | which batches are written in one transaction |
+//! | [`lease`] | the rules of a lock that instances share |
 //! | [`host`] | host names as HTTP spells them |
 //! | `sync` | atomics and locks, which the feature `loom` replaces |
 
@@ -19,7 +21,9 @@ pub mod account;
 pub mod clicks;
 pub mod code;
 pub mod counters;
+pub mod group_commit;
 pub mod host;
+pub mod lease;
 pub mod limits;
 pub mod link;
 pub mod quota;

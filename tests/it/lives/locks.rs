@@ -4,7 +4,7 @@ use std::collections::HashSet;
 use std::time::Duration;
 
 use kurz::store::Holding;
-use kurz::store::lease::Lease;
+use kurz_core::lease::Lease;
 use kurz_core::time::Timestamp;
 
 use super::stage::Bench;

@@ -34,6 +34,8 @@ const ALLOWED: &[Row] = &[
     Row { module: "time", may_import: "", why: BOTTOM },
     Row { module: "sync", may_import: "", why: BOTTOM },
     Row { module: "host", may_import: "", why: BOTTOM },
+    Row { module: "lease", may_import: "", why: PURE },
+    Row { module: "group_commit", may_import: "", why: PURE },
     Row { module: "throttle", may_import: "", why: BOTTOM },
     Row { module: "client_address", may_import: "", why: BOTTOM },
     Row { module: "limits", may_import: "", why: PURE },
@@ -51,7 +53,7 @@ const ALLOWED: &[Row] = &[
     Row { module: "core::quota", may_import: "link sync", why: PURE },
     Row {
         module: "store",
-        may_import: "core::clicks code link account clock entropy config",
+        may_import: "core::clicks group_commit code link account clock entropy config",
         why: "it keeps what the pure modules define and decides nothing itself",
     },
     Row {

@@ -1,14 +1,14 @@
-//! What an instance does with the counter: when it asks, how long it waits, what it does with an answer.
-//! As `ledger/shared.rs` does it, with the same times.
+//! The exchange of an instance with the counter: when it sends a request, how long it waits, what it does with a
+//! reply. As `SharedQuota` of `kurz` does it, with the same times.
 
 use kurz_core::link::Month;
 use kurz_core::quota::grant::{GrantReply, GrantRequest};
 use kurz_core::quota::reservation::NextStep;
 use kurz_core::time::Timestamp;
 
-use super::{Call, Letter, World};
+use super::{Call, Message, World};
 
-/// What the ledger's constants come to, in milliseconds.
+/// Constants of `SharedQuota`, in milliseconds.
 const BUDGET: i64 = 20;
 const AWAY: i64 = 1_000;
 const FAILURES: u32 = 5;
@@ -24,7 +24,7 @@ impl World<'_> {
             return;
         }
         if self.is_away(one) {
-            // Without an answer, and with `share`, they are sent away.
+            // Without a reply they are refused, as with `on_outage = "share"`.
             self.instances[one].waiting = 0;
             return;
         }
@@ -36,8 +36,8 @@ impl World<'_> {
         let peers = u64::try_from(self.instances.len()).unwrap();
         let (is_away, limit, at) = (self.is_away(one), self.limit, self.at);
         let instance = &mut self.instances[one];
-        // What it thinks that Redis's clock says can go back by as long as an answer took. Over the
-        // end of a month, what it held of the new one is lost: served less often, never more.
+        // The estimate of Redis's clock can go back by as long as a reply took. At the end of a month,
+        // hits of the new month are lost by that: fewer are served, never more.
         self.exact &= instance.asked.is_none_or(|before| before <= Month::of(now));
         instance.asked = instance.asked.max(Some(Month::of(now)));
         let waiting: Vec<_> = (0..instance.waiting).map(|_| instance.held.wait(limit)).collect();
@@ -52,16 +52,16 @@ impl World<'_> {
         let until = at + BUDGET;
         instance.call = Some(Call { request, seed, recalled_at: since, until, sleeps: false });
         let from = instance.name.clone();
-        self.post(Letter::GrantRequest { from, to_life: self.redis_life, request });
+        self.post(Message::GrantRequest { from, to_life: self.redis_life, request });
     }
 
-    /// The answer is late, or it is time to go on.
+    /// The reply is late, or the next step is due.
     pub(super) fn go_on(&mut self, one: usize) {
         let Some(call) = self.instances[one].call else { return };
         if call.sleeps {
             let month = call.request.month.number();
             let seed = call.recalled_at.is_none().then(|| {
-                // After a wait for what the store knows.
+                // After reading the hits from the store.
                 self.written.get(&month).copied().unwrap_or_default()
             });
             self.put(one, seed.or(call.seed), call.recalled_at);
@@ -88,7 +88,7 @@ impl World<'_> {
         reply: &GrantReply,
     ) -> Result<(), String> {
         let Some(call) = self.instances[one].call else { return Ok(()) };
-        // Nobody listens for an answer that is late.
+        // A late reply is ignored.
         if call.sleeps || call.request != *request {
             return Ok(());
         }
@@ -129,7 +129,7 @@ impl World<'_> {
                 if call.recalled_at.is_none() {
                     let all: Vec<_> = self.instances.iter().map(|one| one.name.clone()).collect();
                     for to in all {
-                        self.post(Letter::Recall { to });
+                        self.post(Message::Recall { to });
                     }
                 }
                 if at - since >= RECALL {

@@ -1,7 +1,7 @@
 //! A link's monthly limit on several instances: the real reservations and the real counter, with a
-//! network between them that loses, delays and repeats, instances that are killed, clocks that are
-//! wrong and jump, and a Redis that is away or forgets. What the ledger does around the two is played
-//! here as `ledger/shared.rs` does it.
+//! network between them that loses, delays and repeats messages, instances that are killed, clocks that are
+//! wrong and jump, and a Redis that is unreachable or loses its data. What `SharedQuota` of `kurz` does around the two
+//! is simulated here.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -11,39 +11,39 @@ use kurz_core::quota::grant::{GrantCounter, GrantReply, GrantRequest};
 use kurz_core::quota::reservation::Take;
 use kurz_core::time::Timestamp;
 
-use crate::dice::{Dice, Story};
+use crate::rng::{Rng, Trace};
 
-mod talk;
+mod exchange;
 
-/// What the ledger's constants come to, in milliseconds.
+/// Constants of `SharedQuota`, in milliseconds.
 const SWEEP: i64 = 500;
 const FLUSH: i64 = 250;
 
-/// What is broken on purpose.
+/// A deliberate defect, which must be detected.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Flaw {
     None,
-    /// The counter lets one hit more than the limit.
+    /// The counter grants one hit more than the limit.
     OneMore,
-    /// The counter does not remember what it answered: a request that comes twice counts twice.
+    /// The counter does not recognise a repeated request: it counts twice.
     NoMemory,
-    /// A counter that was lost begins with nothing.
+    /// A lost counter starts from zero.
     EmptySeed,
 }
 
-enum Letter {
+enum Message {
     GrantRequest { from: String, to_life: u64, request: GrantRequest },
     GrantReply { to: String, request: GrantRequest, reply: GrantReply },
     Recall { to: String },
 }
 
-/// A conversation with the counter.
+/// An exchange with the counter.
 #[derive(Clone, Copy)]
 struct Call {
     request: GrantRequest,
     seed: Option<u64>,
     recalled_at: Option<i64>,
-    /// When the answer is late, or the time to go on.
+    /// When the reply is late, or the next step is due.
     until: i64,
     sleeps: bool,
 }
@@ -51,7 +51,7 @@ struct Call {
 struct Instance {
     name: String,
     held: Reservation,
-    /// Its clock minus the true time, and Redis's minus its own as far as it knows.
+    /// Its clock minus the true time, and its estimate of Redis's clock minus its own.
     skew: i64,
     offset: i64,
     waiting: u64,
@@ -61,46 +61,46 @@ struct Instance {
     unwritten: BTreeMap<i64, u64>,
     swept_at: i64,
     flushed_at: i64,
-    /// The latest month that it asked about.
+    /// The latest month that it sent a request for.
     asked: Option<Month>,
 }
 
 struct World<'a> {
-    dice: &'a mut Dice,
-    story: &'a mut Story,
+    rng: &'a mut Rng,
+    trace: &'a mut Trace,
     flaw: Flaw,
     at: i64,
     limit: u64,
     instances: Vec<Instance>,
     created: u64,
-    letters: BTreeMap<(i64, u64), Letter>,
+    messages: BTreeMap<(i64, u64), Message>,
     sent: u64,
     sound: bool,
     redis_skew: i64,
     redis_up: bool,
-    /// Which life of Redis this is: what was sent to another does not arrive.
+    /// Counts the restarts of Redis: messages sent before one do not arrive.
     redis_life: u64,
     counters: BTreeMap<i64, GrantCounter>,
     alive: BTreeSet<i64>,
     written: BTreeMap<i64, u64>,
     served: BTreeMap<i64, u64>,
-    /// How many may be served in a month, given what was lost so far.
+    /// How many hits may be served in a month, given what was lost so far.
     bound: BTreeMap<i64, u64>,
     exact: bool,
 }
 
-/// One world.
-pub(crate) fn run(dice: &mut Dice, story: &mut Story, flaw: Flaw) -> Result<(), String> {
+/// Runs one world.
+pub(crate) fn run(rng: &mut Rng, trace: &mut Trace, flaw: Flaw) -> Result<(), String> {
     let month = Month::from_number(24_315);
-    let to_end = if dice.one_in(2) { dice.between(0, 20_000) } else { 86_400_000 };
-    let limit = if dice.one_in(4) { dice.below(3) + 1 } else { dice.below(60) + 1 };
-    let redis_skew = dice.between(-300_000, 300_000);
+    let to_end = if rng.one_in(2) { rng.between(0, 20_000) } else { 86_400_000 };
+    let limit = if rng.one_in(4) { rng.below(3) + 1 } else { rng.below(60) + 1 };
+    let redis_skew = rng.between(-300_000, 300_000);
     let mut world = World {
         at: month.end().as_ms() - to_end - redis_skew,
         limit,
         instances: Vec::new(),
         created: 0,
-        letters: BTreeMap::new(),
+        messages: BTreeMap::new(),
         sent: 0,
         sound: false,
         redis_skew,
@@ -112,17 +112,17 @@ pub(crate) fn run(dice: &mut Dice, story: &mut Story, flaw: Flaw) -> Result<(), 
         served: BTreeMap::new(),
         bound: BTreeMap::new(),
         exact: true,
-        dice,
-        story,
+        rng,
+        trace,
         flaw,
     };
-    for _ in 0..world.dice.between(1, 4) {
+    for _ in 0..world.rng.between(1, 4) {
         let fresh = world.start();
         world.instances.push(fresh);
     }
-    for _ in 0..world.dice.between(20, 120) {
-        let pause = if world.dice.one_in(30) { 5_000 } else { 60 };
-        let until = world.at + world.dice.between(1, pause);
+    for _ in 0..world.rng.between(20, 120) {
+        let pause = if world.rng.one_in(30) { 5_000 } else { 60 };
+        let until = world.at + world.rng.between(1, pause);
         world.pass(until)?;
         world.happen()?;
     }
@@ -137,7 +137,7 @@ impl World<'_> {
         Instance {
             name: format!("i{}", self.created),
             held: Reservation::new(LinkId(1), month, known),
-            skew: self.dice.between(-300_000, 300_000),
+            skew: self.rng.between(-300_000, 300_000),
             offset: 0,
             waiting: 0,
             call: None,
@@ -154,17 +154,17 @@ impl World<'_> {
         Timestamp::from_ms(self.at + self.redis_skew)
     }
 
-    /// What time it is for an instance, by Redis's clock as it knows it.
+    /// The time of Redis's clock as an instance estimates it.
     fn now(&self, one: usize) -> Timestamp {
         let instance = &self.instances[one];
         Timestamp::from_ms(self.at + instance.skew + instance.offset)
     }
 
     fn happen(&mut self) -> Result<(), String> {
-        let one = self.dice.pick(self.instances.len());
-        match self.dice.below(60) {
+        let one = self.rng.pick(self.instances.len());
+        match self.rng.below(60) {
             0..48 => {
-                for _ in 0..self.dice.between(1, 6) {
+                for _ in 0..self.rng.between(1, 6) {
                     self.visit(one)?;
                 }
             }
@@ -173,9 +173,9 @@ impl World<'_> {
             51 => self.kill(one),
             52 => {
                 self.exact = false;
-                let by = if self.dice.one_in(2) { 300_000 } else { 86_400_000 };
-                self.instances[one].skew += self.dice.between(-by, by);
-                self.story.note(self.at, "jump", &[i64::try_from(one).unwrap()]);
+                let by = if self.rng.one_in(2) { 300_000 } else { 86_400_000 };
+                self.instances[one].skew += self.rng.between(-by, by);
+                self.trace.note(self.at, "jump", &[i64::try_from(one).unwrap()]);
             }
             53 => self.stop(one)?,
             54..57 => {
@@ -187,12 +187,12 @@ impl World<'_> {
         Ok(())
     }
 
-    /// Let time pass: letters arrive, patience ends, sweeps and flushes come.
+    /// Let time pass: messages arrive, waits time out, sweeps and flushes run.
     fn pass(&mut self, until: i64) -> Result<(), String> {
-        while let Some(first) = self.letters.first_entry().filter(|first| first.key().0 <= until) {
+        while let Some(first) = self.messages.first_entry().filter(|first| first.key().0 <= until) {
             self.at = self.at.max(first.key().0);
-            let letter = first.remove();
-            self.deliver(letter)?;
+            let message = first.remove();
+            self.deliver(message)?;
         }
         self.at = until;
         for one in 0..self.instances.len() {
@@ -214,43 +214,43 @@ impl World<'_> {
         Ok(())
     }
 
-    fn post(&mut self, letter: Letter) {
-        let (lost, twice) = (self.dice.one_in(12), self.dice.one_in(12));
+    fn post(&mut self, message: Message) {
+        let (lost, twice) = (self.rng.one_in(12), self.rng.one_in(12));
         if lost && !self.sound {
             return;
         }
-        let slow = !self.sound && self.dice.one_in(10);
-        let delay = if slow { self.dice.between(5, 3_000) } else { self.dice.between(0, 4) };
-        if let (Letter::GrantRequest { from, to_life, request }, true) =
-            (&letter, twice && !self.sound)
+        let slow = !self.sound && self.rng.one_in(10);
+        let delay = if slow { self.rng.between(5, 3_000) } else { self.rng.between(0, 4) };
+        if let (Message::GrantRequest { from, to_life, request }, true) =
+            (&message, twice && !self.sound)
         {
             let (from, to_life) = (from.clone(), *to_life);
-            let again = Letter::GrantRequest { from, to_life, request: *request };
+            let again = Message::GrantRequest { from, to_life, request: *request };
             self.sent += 1;
-            let late = self.at + self.dice.between(0, 8_000);
-            self.letters.insert((late, self.sent), again);
+            let late = self.at + self.rng.between(0, 8_000);
+            self.messages.insert((late, self.sent), again);
         }
         self.sent += 1;
-        self.letters.insert((self.at + delay, self.sent), letter);
+        self.messages.insert((self.at + delay, self.sent), message);
     }
 
-    fn deliver(&mut self, letter: Letter) -> Result<(), String> {
+    fn deliver(&mut self, message: Message) -> Result<(), String> {
         let find = |instances: &[Instance], name: &str| {
             instances.iter().position(|instance| instance.name == name)
         };
-        match letter {
-            Letter::GrantRequest { from, to_life, request } => {
+        match message {
+            Message::GrantRequest { from, to_life, request } => {
                 if self.redis_up && to_life == self.redis_life {
                     let reply = self.count(&from, &request);
-                    self.post(Letter::GrantReply { to: from, request, reply });
+                    self.post(Message::GrantReply { to: from, request, reply });
                 }
             }
-            Letter::GrantReply { to, request, reply } => {
+            Message::GrantReply { to, request, reply } => {
                 if let Some(one) = find(&self.instances, &to) {
                     self.hear(one, &request, &reply)?;
                 }
             }
-            Letter::Recall { to } => {
+            Message::Recall { to } => {
                 if let Some(one) = find(&self.instances, &to) {
                     self.instances[one].held.recall();
                     self.request(one);
@@ -260,7 +260,7 @@ impl World<'_> {
         Ok(())
     }
 
-    /// What the script on Redis does.
+    /// The script on Redis.
     fn count(&mut self, from: &str, request: &GrantRequest) -> GrantReply {
         let now = self.redis_now();
         let month = request.month.number();
@@ -278,12 +278,12 @@ impl World<'_> {
         if matches!(reply, GrantReply::Counted(_)) && self.alive.insert(month) {
             self.begin(month, seed);
         }
-        self.story.note(self.at, "counted", &[month, i64::try_from(request.number).unwrap()]);
+        self.trace.note(self.at, "counted", &[month, i64::try_from(request.number).unwrap()]);
         reply
     }
 
-    /// A counter begins with `seed`. What an earlier one of the month had granted may still be served,
-    /// and what the store did not know is not in it.
+    /// A counter starts from `seed`. Hits granted by an earlier counter of the month may still be served,
+    /// and hits that were not in the store are not included.
     fn begin(&mut self, month: i64, seed: u64) {
         let served = self.served.get(&month).copied().unwrap_or_default();
         let left = self.limit.saturating_sub(seed);
@@ -291,8 +291,8 @@ impl World<'_> {
         if self.bound.contains_key(&month) {
             let at = self.at;
             let held: u64 = self.instances.iter().map(|one| one.held.status(at).held).sum();
-            let on_their_way = self.letters.values().map(|letter| match letter {
-                Letter::GrantReply { reply: GrantReply::Counted(counted), .. } => counted.grant,
+            let on_their_way = self.messages.values().map(|message| match message {
+                Message::GrantReply { reply: GrantReply::Counted(counted), .. } => counted.grant,
                 _ => 0,
             });
             bound += held + on_their_way.sum::<u64>();
@@ -308,7 +308,7 @@ impl World<'_> {
         Ok(())
     }
 
-    /// Somebody follows the link; whether they have to wait.
+    /// A visitor follows the link; whether they have to wait.
     fn take(&mut self, one: usize) -> Result<bool, String> {
         let now = self.now(one);
         let month = Month::of(now);
@@ -318,7 +318,7 @@ impl World<'_> {
             *served += 1;
             *self.instances[one].unwritten.entry(month.number()).or_default() += 1;
             let bound = self.bound.get(&month.number()).copied().unwrap_or_default();
-            self.story.note(self.at, "served", &[month.number(), i64::try_from(*served).unwrap()]);
+            self.trace.note(self.at, "served", &[month.number(), i64::try_from(*served).unwrap()]);
             if *served > bound {
                 return Err(format!(
                     "{served} served in {month}, at most {bound} of a limit of {}",
@@ -340,18 +340,18 @@ impl World<'_> {
         self.exact = false;
         self.counters.clear();
         self.alive.clear();
-        // Started anew, or emptied while it runs.
-        self.redis_life += u64::from(self.dice.one_in(2));
-        self.story.note(self.at, "lost", &[]);
+        // Restarted, or emptied while it runs.
+        self.redis_life += u64::from(self.rng.one_in(2));
+        self.trace.note(self.at, "lost", &[]);
     }
 
     fn kill(&mut self, one: usize) {
         self.exact = false;
         self.instances[one] = self.start();
-        self.story.note(self.at, "kill", &[i64::try_from(one).unwrap()]);
+        self.trace.note(self.at, "kill", &[i64::try_from(one).unwrap()]);
     }
 
-    /// An instance is told to end: it gives back and writes down what it has.
+    /// An instance shuts down: it gives its hits back and writes its clicks.
     fn stop(&mut self, one: usize) -> Result<(), String> {
         self.serve_waiting(one)?;
         let now = self.now(one);
@@ -364,7 +364,7 @@ impl World<'_> {
             }
             let name = self.instances[one].name.clone();
             let reply = self.count(&name, &request);
-            // A month, or a counter, that is not there any more: what was held is worth nothing.
+            // The month is over or the counter is lost: the hits cannot be used any more.
             self.exact &= matches!(reply, GrantReply::Counted(_));
             self.instances[one].held.settle(&request, &reply, now.as_ms());
         }
@@ -372,12 +372,12 @@ impl World<'_> {
             *self.written.entry(month).or_default() += hits;
         }
         self.instances[one] = self.start();
-        self.story.note(self.at, "stop", &[i64::try_from(one).unwrap()]);
+        self.trace.note(self.at, "stop", &[i64::try_from(one).unwrap()]);
         Ok(())
     }
 
-    /// The faults are over: visitors come everywhere until everybody is refused, and then exactly the
-    /// limit was served, if nothing was lost before.
+    /// Without further faults: visitors come to all instances until all are refused; then exactly the limit was
+    /// served, if nothing was lost before.
     fn finish(mut self) -> Result<(), String> {
         (self.sound, self.redis_up) = (true, true);
         for _ in 0..60 {
@@ -407,7 +407,7 @@ impl World<'_> {
         let month = Month::of(self.redis_now()).number();
         let served = self.served.get(&month).copied().unwrap_or_default();
         if self.exact && served != self.limit {
-            return Err(format!("{served} of {} served, and nothing was lost", self.limit));
+            return Err(format!("{served} of {} served, though nothing was lost", self.limit));
         }
         Ok(())
     }

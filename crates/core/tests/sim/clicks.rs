@@ -1,6 +1,5 @@
-//! Redirects on their way into the store: processes with a planner each, a store that refuses, forgets to
-//! answer, or does late what it was asked long ago, processes that are killed, and neighbours that
-//! settle what a silent one left.
+//! Clicks on their way to the store: processes with a planner each; writes that fail, whose result is lost, or that are
+//! applied late; processes that are killed, and others that apply the log rows of a dead one.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -10,24 +9,24 @@ use kurz_core::clicks::planner::{FlushPlanner, FlushSizes, Task};
 use kurz_core::link::{Hour, LinkId};
 use kurz_core::time::Timestamp;
 
-use crate::dice::{Dice, Story};
+use crate::rng::{Rng, Trace};
 
-/// After so long a silent process is taken for dead, in milliseconds.
+/// A process without writes for so long is taken for dead, in milliseconds.
 const SILENT: i64 = 10_000;
-/// Small, so that few clicks go all the ways.
+/// Small, so that few clicks reach every threshold.
 const SIZES: FlushSizes = FlushSizes { few: 3, part: 2, most: 12 };
 
-/// What is broken on purpose.
+/// A deliberate defect, which must be detected.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Flaw {
     None,
-    /// The store takes every write, also one of a turn that was taken.
+    /// The store accepts a turn more than once.
     NoTurns,
     /// A part is added to the tables and left in the log.
     SettledTwice,
 }
 
-/// What a process asks of the store.
+/// A write of a process.
 #[derive(Clone)]
 enum Ask {
     Add { turn: i64, totals: Vec<ClickTotals> },
@@ -40,7 +39,7 @@ enum Ask {
 struct Process {
     writer: i64,
     planner: FlushPlanner,
-    /// Clicks that nobody gathered yet.
+    /// Clicks that were not collected yet.
     queue: Vec<i64>,
     /// All clicks that it answered.
     served: u64,
@@ -50,30 +49,30 @@ struct Process {
 struct Store {
     tables: BTreeMap<i64, u64>,
     log: BTreeMap<(i64, i64), Vec<ClickTotals>>,
-    /// The last turn of each writer, and when it was.
+    /// The last turn of each writer, and its time.
     turns: BTreeMap<i64, (i64, i64)>,
-    /// What each writer made safe.
+    /// The clicks of each writer that are in the tables or the log.
     by_writer: BTreeMap<i64, u64>,
     total: u64,
 }
 
 struct World<'a> {
-    dice: &'a mut Dice,
-    story: &'a mut Story,
+    rng: &'a mut Rng,
+    trace: &'a mut Trace,
     flaw: Flaw,
     at: i64,
     processes: Vec<Process>,
     writers: i64,
     store: Store,
-    /// Writes that were given up on and come all the same.
+    /// Writes that timed out and are applied later.
     late: BTreeMap<(i64, u64), (i64, Ask)>,
     served: u64,
-    /// What killed processes had not made safe.
+    /// Clicks of killed processes that were not written.
     lost: u64,
 }
 
-/// One world.
-pub(crate) fn run(dice: &mut Dice, story: &mut Story, flaw: Flaw) -> Result<(), String> {
+/// Runs one world.
+pub(crate) fn run(rng: &mut Rng, trace: &mut Trace, flaw: Flaw) -> Result<(), String> {
     let mut world = World {
         at: 1_773_576_000_000,
         processes: Vec::new(),
@@ -82,15 +81,15 @@ pub(crate) fn run(dice: &mut Dice, story: &mut Story, flaw: Flaw) -> Result<(), 
         late: BTreeMap::new(),
         served: 0,
         lost: 0,
-        dice,
-        story,
+        rng,
+        trace,
         flaw,
     };
-    for _ in 0..world.dice.between(1, 3) {
+    for _ in 0..world.rng.between(1, 3) {
         let fresh = world.start();
         world.processes.push(fresh);
     }
-    for _ in 0..world.dice.between(20, 120) {
+    for _ in 0..world.rng.between(20, 120) {
         world.happen()?;
         world.check()?;
     }
@@ -110,10 +109,10 @@ impl World<'_> {
     }
 
     fn happen(&mut self) -> Result<(), String> {
-        self.at += if self.dice.one_in(20) { 12_000 } else { self.dice.between(1, 400) };
+        self.at += if self.rng.one_in(20) { 12_000 } else { self.rng.between(1, 400) };
         self.arrive()?;
-        let one = self.dice.pick(self.processes.len());
-        match self.dice.below(20) {
+        let one = self.rng.pick(self.processes.len());
+        match self.rng.below(20) {
             0..8 => self.visit(one),
             8..16 => drop(self.flush(one, false, false)?),
             16 | 17 => self.settle_left(),
@@ -124,17 +123,17 @@ impl World<'_> {
     }
 
     fn visit(&mut self, one: usize) {
-        let count = if self.dice.one_in(4) { 9 } else { self.dice.between(1, 3) };
+        let count = if self.rng.one_in(4) { 9 } else { self.rng.between(1, 3) };
         for _ in 0..count {
-            let link = self.dice.between(1, 12);
+            let link = self.rng.between(1, 12);
             self.processes[one].queue.push(link);
         }
         self.processes[one].served += count.unsigned_abs();
         self.served += count.unsigned_abs();
-        self.story.note(self.at, "visits", &[self.processes[one].writer, count]);
+        self.trace.note(self.at, "visits", &[self.processes[one].writer, count]);
     }
 
-    /// What the recorder does four times a second; whether everything went well.
+    /// What the click writer does four times a second; whether all writes succeeded.
     fn flush(&mut self, one: usize, all: bool, sound: bool) -> Result<bool, String> {
         self.gather(one);
         for _ in 0..200 {
@@ -165,7 +164,7 @@ impl World<'_> {
         process.planner.take_in(totals);
     }
 
-    /// Once a flush went well, all that was gathered is in the store.
+    /// After a successful flush, all collected clicks are in the store.
     fn is_safe(&self, one: usize) -> Result<(), String> {
         let process = &self.processes[one];
         let safe = self.store.by_writer.get(&process.writer).copied().unwrap_or_default();
@@ -176,7 +175,7 @@ impl World<'_> {
         Err(format!("after a flush {safe} of {} clicks are safe", process.served))
     }
 
-    /// One task of a process; whether it was told that it is done.
+    /// One task of a process; whether its result is known.
     fn carry_out(&mut self, one: usize, task: Task, sound: bool) -> Result<bool, String> {
         let process = &mut self.processes[one];
         let (writer, turn) = (process.writer, process.planner.turn());
@@ -209,19 +208,19 @@ impl World<'_> {
         Ok(true)
     }
 
-    /// Put something to the store; its answer, if one was heard.
+    /// Send a write to the store; its result, if it is known.
     fn ask(&mut self, writer: i64, ask: Ask, sound: bool) -> Result<Option<bool>, String> {
-        let fate = if sound { 0 } else { self.dice.below(10) };
-        self.story.note(self.at, "ask", &[writer, i64::try_from(fate).unwrap()]);
+        let fate = if sound { 0 } else { self.rng.below(10) };
+        self.trace.note(self.at, "ask", &[writer, i64::try_from(fate).unwrap()]);
         match fate {
-            // Refused: the store was away.
+            // Failed: the store is unreachable.
             7 => Ok(None),
-            // Done, and the answer got lost.
+            // Written, but the result is lost.
             8 => self.apply(writer, &ask).map(|_| None),
-            // Given up on, and done when nobody expects it any more.
+            // Timed out, and written later.
             9 => {
-                let due = self.at + self.dice.between(1, 20_000);
-                self.late.insert((due, self.story.events), (writer, ask));
+                let due = self.at + self.rng.between(1, 20_000);
+                self.late.insert((due, self.trace.events), (writer, ask));
                 Ok(None)
             }
             _ => self.apply(writer, &ask).map(Some),
@@ -231,13 +230,13 @@ impl World<'_> {
     fn arrive(&mut self) -> Result<(), String> {
         while let Some(first) = self.late.first_entry().filter(|first| first.key().0 <= self.at) {
             let (writer, ask) = first.remove();
-            self.story.note(self.at, "late", &[writer]);
+            self.trace.note(self.at, "late", &[writer]);
             self.apply(writer, &ask)?;
         }
         Ok(())
     }
 
-    /// What the store does, in one transaction.
+    /// One transaction of the store.
     fn apply(&mut self, writer: i64, ask: &Ask) -> Result<bool, String> {
         let store = &mut self.store;
         let mut take_turn = |turn: i64| {
@@ -287,14 +286,14 @@ impl World<'_> {
         Ok(true)
     }
 
-    /// Somebody settles what silent processes left.
+    /// Another process applies the log rows of dead ones.
     fn settle_left(&mut self) {
         let store = &mut self.store;
         let is_silent = |writer: &i64| {
             store.turns.get(writer).is_none_or(|(_, written)| written + SILENT <= self.at)
         };
         let left: Vec<_> = store.log.keys().filter(|key| is_silent(&key.0)).copied().collect();
-        self.story.note(self.at, "settle-left", &[i64::try_from(left.len()).unwrap()]);
+        self.trace.note(self.at, "settle-left", &[i64::try_from(left.len()).unwrap()]);
         for key in left {
             store.settle(key, self.flaw);
         }
@@ -305,7 +304,7 @@ impl World<'_> {
         let dead = std::mem::replace(&mut self.processes[one], fresh);
         let safe = self.store.by_writer.get(&dead.writer).copied().unwrap_or_default();
         self.lost += dead.served - safe.min(dead.served);
-        self.story.note(self.at, "kill", &[dead.writer]);
+        self.trace.note(self.at, "kill", &[dead.writer]);
     }
 
     fn check(&self) -> Result<(), String> {
@@ -321,7 +320,7 @@ impl World<'_> {
         Ok(())
     }
 
-    /// The faults are over: everything is written down, and counted once.
+    /// Without further faults everything is written, and counted once.
     fn finish(mut self) -> Result<(), String> {
         self.at += 30_000;
         self.arrive()?;
@@ -334,7 +333,7 @@ impl World<'_> {
                 }
             }
             if self.processes[one].planner.waiting() > 0 {
-                return Err("totals wait for ever".to_owned());
+                return Err("totals are never written".to_owned());
             }
         }
         self.at += 30_000;
@@ -345,7 +344,7 @@ impl World<'_> {
             return Err(format!("{tables} counted of {}, {} lost", self.served, self.lost));
         }
         if self.lost == 0 && tables != self.served {
-            return Err(format!("{tables} counted of {}, nobody was killed", self.served));
+            return Err(format!("{tables} counted of {}, no process was killed", self.served));
         }
         Ok(())
     }

@@ -1,9 +1,8 @@
-//! The table of links, as the statements of `store/` treat it: what each of them asks for before it changes
-//! a row.
+//! The table of links with the conditions that the statements of `store` have before they change a row.
 
 use std::collections::BTreeMap;
 
-use kurz::store::lease::Lease;
+use kurz_core::lease::Lease;
 use kurz_core::link::lifecycle::Lifecycle;
 use kurz_core::time::Timestamp;
 
@@ -43,7 +42,7 @@ pub(super) enum Step {
 }
 
 impl State {
-    /// Do one step of a transaction, as the statement of the same name does; no row, or one.
+    /// Run one step of a transaction, as the statement of the same name does; the row that it returns.
     pub(super) fn run(&mut self, step: &Step, flaw: Flaw, now: i64) -> Option<i64> {
         let Self { links, lease } = self;
         let some_now = Some(Timestamp::from_ms(now));
@@ -63,9 +62,9 @@ impl State {
                 let link = links.get_mut(code)?;
                 let Lifecycle { expires_at, expired_at, deleted_at, purged_at, .. } = link.life;
                 let is_free = link.owner.is_none() && link.token == Some(*token)
-                    || flaw == Flaw::ClaimUnasked;
-                let lives =
-                    expires_at.is_some_and(|end| end.as_ms() > *now) || flaw == Flaw::ClaimUnasked;
+                    || flaw == Flaw::ClaimUnchecked;
+                let lives = expires_at.is_some_and(|end| end.as_ms() > *now)
+                    || flaw == Flaw::ClaimUnchecked;
                 let marks = [expired_at, deleted_at, purged_at];
                 if !is_free || !lives || marks.iter().any(Option::is_some) {
                     return None;
@@ -101,7 +100,7 @@ impl State {
             }
             Step::Purge { code } => {
                 let link = links.get_mut(code).filter(|link| link.life.purged_at.is_none())?;
-                if !link.is_due(now) && flaw != Flaw::PurgeUnasked {
+                if !link.is_due(now) && flaw != Flaw::PurgeUnchecked {
                     return None;
                 }
                 (link.life.purged_at, link.token) = (some_now, None);

@@ -1,10 +1,10 @@
-//! Chance that is the same for the same seed, and the story that a world tells: every event goes into
-//! its hash, so that two runs can be compared.
+//! A seeded random number generator, and the trace of a run: every event is added to a hash, so that
+//! two runs can be compared.
 
-/// A stream of numbers that look like chance (`SplitMix64`).
-pub(crate) struct Dice(u64);
+/// A pseudorandom number generator (`SplitMix64`).
+pub(crate) struct Rng(u64);
 
-impl Dice {
+impl Rng {
     pub(crate) fn new(seed: u64) -> Self {
         Self(seed)
     }
@@ -17,12 +17,12 @@ impl Dice {
         word ^ (word >> 31)
     }
 
-    /// A number below `sides`.
-    pub(crate) fn below(&mut self, sides: u64) -> u64 {
-        self.draw() % sides
+    /// A number below `end`.
+    pub(crate) fn below(&mut self, end: u64) -> u64 {
+        self.draw() % end
     }
 
-    /// A place in a list of `len`.
+    /// An index into a list of `len`.
     pub(crate) fn pick(&mut self, len: usize) -> usize {
         usize::try_from(self.below(u64::try_from(len).unwrap())).unwrap()
     }
@@ -32,29 +32,29 @@ impl Dice {
         low + i64::try_from(self.below(u64::try_from(high - low + 1).unwrap())).unwrap()
     }
 
-    /// Whether the one chance in `times` came.
+    /// `true` with probability 1 / `times`.
     pub(crate) fn one_in(&mut self, times: u64) -> bool {
         self.below(times) == 0
     }
 }
 
-/// What happened in a world.
-pub(crate) struct Story {
+/// The events of a run.
+pub(crate) struct Trace {
     hash: u64,
     pub(crate) events: u64,
-    aloud: bool,
+    prints: bool,
 }
 
-impl Story {
-    pub(crate) fn new(aloud: bool) -> Self {
-        Self { hash: 0xcbf2_9ce4_8422_2325, events: 0, aloud }
+impl Trace {
+    pub(crate) fn new(prints: bool) -> Self {
+        Self { hash: 0xcbf2_9ce4_8422_2325, events: 0, prints }
     }
 
     pub(crate) fn hash(&self) -> u64 {
         self.hash
     }
 
-    /// Something happened at `at`.
+    /// An event at `at`.
     pub(crate) fn note(&mut self, at: i64, what: &str, numbers: &[i64]) {
         self.events += 1;
         self.add(at.cast_unsigned());
@@ -64,7 +64,7 @@ impl Story {
         for number in numbers {
             self.add(number.cast_unsigned());
         }
-        if self.aloud {
+        if self.prints {
             println!("{at:>9} {what} {numbers:?}");
         }
     }

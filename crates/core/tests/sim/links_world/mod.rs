@@ -1,15 +1,14 @@
-//! Links, their lives and their cleanup: the real group commit, the real rules of the lock and of what
-//! a link answers, over a store that is a table in memory. The machine loses power, transactions fail,
-//! letters are delayed or lost, holders of the lock are stopped for longer than they may hold it,
-//! clocks differ and jump.
+//! Links, their lifecycle and their cleanup: the real group commit, lock rules and redirect decision over a
+//! simulated store in memory. Power fails, transactions fail, messages are delayed or lost, holders of
+//! the lock are suspended for longer than they may hold it, clocks differ and jump.
 
 use std::collections::BTreeMap;
 
-use kurz::store::group::{Group, Ran, Undone};
+use kurz_core::group_commit::{GroupCommit, RolledBack, TransactionResult};
 use kurz_core::link::{Decision, Validity};
 use kurz_core::time::{LatestTime, Timestamp};
 
-use crate::dice::{Dice, Story};
+use crate::rng::{Rng, Trace};
 
 mod table;
 
@@ -19,21 +18,21 @@ const MINUTE: i64 = 60_000;
 const AT_LEAST: i64 = 10 * MINUTE;
 const LIFE: i64 = 20 * MINUTE;
 
-/// What is broken on purpose.
+/// A deliberate defect, which must be detected.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Flaw {
     None,
-    /// The disk says that it has written what it has not.
+    /// The disk acknowledges writes that are not durable.
     NoSync,
-    /// Batches of a holder are taken though it lost the lock.
+    /// Batches of an instance are accepted though it lost the lock.
     NoFence,
-    /// A purge does not ask again whether the link is still dead.
-    PurgeUnasked,
-    /// A claim does not ask whether somebody else was first.
-    ClaimUnasked,
+    /// A purge does not check again whether the link is still deleted or expired.
+    PurgeUnchecked,
+    /// A claim does not check whether the link was claimed before.
+    ClaimUnchecked,
 }
 
-/// A batch of an instance; whether all of it must give rows.
+/// A batch of an instance; with `whole`, every step must return a row.
 #[derive(Clone, Debug)]
 struct Batch {
     from: usize,
@@ -41,10 +40,10 @@ struct Batch {
     whole: bool,
 }
 
-/// What each step came to: no row, or one that says something.
+/// The row of each step, if it returned one.
 type Rows = Vec<Option<i64>>;
 
-enum Letter {
+enum Message {
     Ask(Batch),
     Answer(Batch, Result<Rows, ()>),
 }
@@ -53,62 +52,62 @@ struct Instance {
     /// How far its clock is from the real time.
     skew: i64,
     latest: LatestTime,
-    /// Its hold on the lock, and how far its cleanup is.
+    /// Since when it has the lock, and the stage of its cleanup.
     holds: Option<i64>,
     stage: u8,
-    /// Links that it found dead, to be purged.
+    /// Links to be purged.
     due: Vec<i64>,
-    /// What it said was over: the link's version.
+    /// Links that it answered as gone, with their version.
     gone: BTreeMap<i64, u64>,
 }
 
 struct World<'a> {
-    dice: &'a mut Dice,
-    story: &'a mut Story,
+    rng: &'a mut Rng,
+    trace: &'a mut Trace,
     flaw: Flaw,
     at: i64,
     db_skew: i64,
     instances: Vec<Instance>,
-    letters: BTreeMap<(i64, u64), Letter>,
+    messages: BTreeMap<(i64, u64), Message>,
     sent: u64,
-    group: Group<Batch>,
+    group: GroupCommit<Batch>,
     state: State,
     synced: State,
     tokens: Vec<(i64, i64)>,
-    /// What was acknowledged: the URL of a code, the owner of a link.
+    /// What was acknowledged: the URL of each code, the owner of each link.
     urls: BTreeMap<i64, i64>,
     owners: BTreeMap<i64, i64>,
-    /// The last one to take the lock, and when, by the database's clock.
+    /// The last instance that took the lock, and when, by the clock of the database.
     taken: Option<(String, i64)>,
 }
 
-/// One world.
-pub(crate) fn run(dice: &mut Dice, story: &mut Story, flaw: Flaw) -> Result<(), String> {
+/// Runs one world.
+pub(crate) fn run(rng: &mut Rng, trace: &mut Trace, flaw: Flaw) -> Result<(), String> {
     let mut world = World {
         at: 1_773_576_000_000,
         db_skew: 0,
         instances: Vec::new(),
-        letters: BTreeMap::new(),
+        messages: BTreeMap::new(),
         sent: 0,
-        group: Group::default(),
+        group: GroupCommit::default(),
         state: State::default(),
         synced: State::default(),
         tokens: Vec::new(),
         urls: BTreeMap::new(),
         owners: BTreeMap::new(),
         taken: None,
-        dice,
-        story,
+        rng,
+        trace,
         flaw,
     };
-    for _ in 0..world.dice.between(1, 3) {
-        let skew = world.dice.between(-5 * MINUTE, 5 * MINUTE);
+    for _ in 0..world.rng.between(1, 3) {
+        let skew = world.rng.between(-5 * MINUTE, 5 * MINUTE);
         let (latest, gone, due) = (LatestTime::default(), BTreeMap::new(), Vec::new());
         world.instances.push(Instance { skew, latest, holds: None, stage: 0, due, gone });
     }
-    for _ in 0..world.dice.between(30, 150) {
-        let longest = if world.dice.one_in(12) { 16 * MINUTE } else { MINUTE };
-        let until = world.at + world.dice.between(1, longest);
+    for _ in 0..world.rng.between(30, 150) {
+        let longest = if world.rng.one_in(12) { 16 * MINUTE } else { MINUTE };
+        let until = world.at + world.rng.between(1, longest);
         world.pass(until)?;
         world.happen()?;
     }
@@ -125,54 +124,54 @@ impl World<'_> {
     }
 
     fn pass(&mut self, until: i64) -> Result<(), String> {
-        while let Some(first) = self.letters.first_entry().filter(|first| first.key().0 <= until) {
+        while let Some(first) = self.messages.first_entry().filter(|first| first.key().0 <= until) {
             self.at = self.at.max(first.key().0);
             match first.remove() {
-                Letter::Ask(batch) => {
+                Message::Ask(batch) => {
                     let steps = batch.steps.len();
                     self.group.add(batch, steps);
-                    // More may come before the writer looks.
-                    if self.dice.one_in(2) {
+                    // More batches may arrive before the writer runs.
+                    if self.rng.one_in(2) {
                         self.write()?;
                     }
                 }
-                Letter::Answer(batch, answer) => self.hear(&batch, answer.as_ref()),
+                Message::Answer(batch, answer) => self.hear(&batch, answer.as_ref()),
             }
         }
         self.at = until;
         self.write()
     }
 
-    fn post(&mut self, letter: Letter) {
-        if self.dice.one_in(15) {
+    fn post(&mut self, message: Message) {
+        if self.rng.one_in(15) {
             return;
         }
-        let delay = if self.dice.one_in(10) { 16 * MINUTE } else { 40 };
-        let due = self.at + self.dice.between(0, delay);
+        let delay = if self.rng.one_in(10) { 16 * MINUTE } else { 40 };
+        let due = self.at + self.rng.between(0, delay);
         self.sent += 1;
-        self.letters.insert((due, self.sent), letter);
+        self.messages.insert((due, self.sent), message);
     }
 
     fn ask(&mut self, from: usize, steps: Vec<Step>, whole: bool) {
-        self.post(Letter::Ask(Batch { from, steps, whole }));
+        self.post(Message::Ask(Batch { from, steps, whole }));
     }
 
     fn happen(&mut self) -> Result<(), String> {
-        let one = self.dice.pick(self.instances.len());
-        match self.dice.below(40) {
+        let one = self.rng.pick(self.instances.len());
+        match self.rng.below(40) {
             0..10 => self.create(one),
             10..14 => self.claim(one),
             14..16 => self.change(one),
             16..26 => return self.visit(one),
             26..36 => self.clean_up(one),
             36 => return self.power_cut("a power cut"),
-            37 => self.instances[one].skew += self.dice.between(-30 * MINUTE, 30 * MINUTE),
-            38 if self.dice.one_in(4) => {
-                self.db_skew += self.dice.between(-30 * MINUTE, 30 * MINUTE);
+            37 => self.instances[one].skew += self.rng.between(-30 * MINUTE, 30 * MINUTE),
+            38 if self.rng.one_in(4) => {
+                self.db_skew += self.rng.between(-30 * MINUTE, 30 * MINUTE);
                 self.taken = self.taken.take().map(|(by, _)| (by, i64::MIN / 2));
             }
             _ => {
-                // An instance is killed: it knows nothing any more.
+                // An instance is killed and loses its state.
                 let instance = &mut self.instances[one];
                 (instance.holds, instance.stage) = (None, 0);
                 (instance.due, instance.gone) = (Vec::new(), BTreeMap::new());
@@ -184,14 +183,14 @@ impl World<'_> {
 
     fn create(&mut self, one: usize) {
         let now = self.now(one).as_ms();
-        let count = if self.dice.one_in(4) { 3 } else { 1 };
+        let count = if self.rng.one_in(4) { 3 } else { 1 };
         let steps = (0..count).map(|_| {
-            let anonymous = self.dice.one_in(2);
+            let anonymous = self.rng.one_in(2);
             self.sent += 1;
             let token = i64::try_from(self.sent).unwrap();
-            let code = self.dice.between(1, 12);
-            let url = self.dice.between(1, 4);
-            let ends = anonymous || self.dice.one_in(3);
+            let code = self.rng.between(1, 12);
+            let url = self.rng.between(1, 4);
+            let ends = anonymous || self.rng.one_in(3);
             Step::Create {
                 code,
                 url,
@@ -201,7 +200,7 @@ impl World<'_> {
             }
         });
         let steps: Vec<Step> = steps.collect();
-        let whole = self.dice.one_in(2);
+        let whole = self.rng.one_in(2);
         self.ask(one, steps, whole);
     }
 
@@ -209,20 +208,20 @@ impl World<'_> {
         if self.tokens.is_empty() {
             return;
         }
-        let (code, token) = self.tokens[self.dice.pick(self.tokens.len())];
+        let (code, token) = self.tokens[self.rng.pick(self.tokens.len())];
         let now = self.now(one).as_ms();
         let user = 100 + i64::try_from(one).unwrap();
         self.ask(one, vec![Step::Claim { code, token, user, now }], false);
     }
 
     fn change(&mut self, one: usize) {
-        let (code, now) = (self.dice.between(1, 12), self.now(one).as_ms());
-        let restore = self.dice.one_in(2);
+        let (code, now) = (self.rng.between(1, 12), self.now(one).as_ms());
+        let restore = self.rng.one_in(2);
         let step = if restore { Step::Restore { code } } else { Step::Delete { code, now } };
         self.ask(one, vec![step], false);
     }
 
-    /// The next stage of a cleanup, whether or not the one before was answered.
+    /// The next stage of a cleanup, whether or not the previous one was answered.
     fn clean_up(&mut self, one: usize) {
         let by = format!("i{one}");
         let Some(at) = self.instances[one].holds else {
@@ -251,28 +250,28 @@ impl World<'_> {
     }
 
     fn visit(&mut self, one: usize) -> Result<(), String> {
-        let code = self.dice.between(1, 12);
+        let code = self.rng.between(1, 12);
         let now = self.now(one);
         let Some(link) = self.state.links.get(&code) else { return Ok(()) };
         let instance = &mut self.instances[one];
         let decision = Validity::of(link.life).at(instance.latest.observe(now));
-        self.story.note(self.at, "visit", &[code, i64::from(decision == Decision::Live)]);
+        self.trace.note(self.at, "visit", &[code, i64::from(decision == Decision::Live)]);
         if link.life.purged_at.is_some() && decision != Decision::NotFound {
-            return Err(format!("the tombstone of {code} answers {decision:?}"));
+            return Err(format!("the tombstone of {code} is answered with {decision:?}"));
         }
         match decision {
             Decision::Gone => drop(instance.gone.insert(code, link.version)),
             Decision::Live if instance.gone.get(&code) == Some(&link.version) => {
-                return Err(format!("{code} was over, and is back"));
+                return Err(format!("{code} was gone, and redirects again"));
             }
             _ => {}
         }
         Ok(())
     }
 
-    /// What the writer does with all that has gathered.
+    /// The writer runs all batches.
     fn write(&mut self) -> Result<(), String> {
-        if self.flaw == Flaw::NoSync && self.dice.one_in(3) {
+        if self.flaw == Flaw::NoSync && self.rng.one_in(3) {
             self.synced = self.state.clone();
         }
         while let Some(batches) = self.group.transaction() {
@@ -285,20 +284,20 @@ impl World<'_> {
                 if self.flaw != Flaw::NoSync {
                     self.synced = self.state.clone();
                 }
-                if self.dice.one_in(40) {
-                    // Committed, and the power is gone before anybody hears of it.
+                if self.rng.one_in(40) {
+                    // Committed, but the power fails before the batches are answered.
                     return self.power_cut("before the answers");
                 }
             }
             for (batch, answer) in self.group.ran(ran) {
                 self.acknowledge(&batch, answer.as_ref())?;
-                self.post(Letter::Answer(batch, answer));
+                self.post(Message::Answer(batch, answer));
             }
         }
         Ok(())
     }
 
-    fn run_group(&mut self, batches: &[Batch], state: &mut State) -> Ran<Rows, ()> {
+    fn run_group(&mut self, batches: &[Batch], state: &mut State) -> TransactionResult<Rows, ()> {
         let now = self.db_now();
         let mut answers = Vec::new();
         for batch in batches {
@@ -311,18 +310,18 @@ impl World<'_> {
                 rows.push(row);
             }
             if !stands {
-                return Err(Undone::ByBatch(Err(())));
+                return Err(RolledBack::ByBatch(Err(())));
             }
             answers.push(Ok(rows));
         }
-        if self.dice.one_in(30) {
-            return Err(Undone::Lost(()));
+        if self.rng.one_in(30) {
+            return Err(RolledBack::Lost(()));
         }
-        self.story.note(self.at, "commit", &[i64::try_from(batches.len()).unwrap()]);
+        self.trace.note(self.at, "commit", &[i64::try_from(batches.len()).unwrap()]);
         Ok(answers)
     }
 
-    /// Whether what is about to be committed may be.
+    /// Checks a transaction that is about to be committed.
     fn is_sound(
         &mut self,
         batches: &[Batch],
@@ -366,12 +365,12 @@ impl World<'_> {
         let purged = before.life.purged_at.is_none() && after.life.purged_at.is_some();
         let over = after.life.expires_at.is_some() && after.life.expired_at.is_some();
         if purged && after.life.deleted_at.is_none() && !over {
-            return Err(format!("{code} lives, and was purged: {after:?}"));
+            return Err(format!("{code} is live, and was purged: {after:?}"));
         }
         Ok(())
     }
 
-    /// The database answers: from here on it is a promise.
+    /// The database acknowledges: from here on the change must be durable.
     fn acknowledge(&mut self, batch: &Batch, answer: Result<&Rows, &()>) -> Result<(), String> {
         let Ok(rows) = answer else { return Ok(()) };
         for (step, row) in batch.steps.iter().zip(rows).filter(|(_, row)| row.is_some()) {
@@ -400,11 +399,11 @@ impl World<'_> {
         (instance.holds, instance.stage) = (rows[0], 0);
     }
 
-    /// What is on the disk is all there is; every promise must hold.
+    /// Only what is on the disk remains; every acknowledged change must be there.
     fn power_cut(&mut self, when: &str) -> Result<(), String> {
-        self.story.note(self.at, "power", &[]);
+        self.trace.note(self.at, "power", &[]);
         self.state = self.synced.clone();
-        self.group = Group::default();
+        self.group = GroupCommit::default();
         for (code, url) in &self.urls {
             match self.state.links.get(code) {
                 None => return Err(format!("{when}: {code} was acknowledged and is lost")),
