@@ -8,8 +8,8 @@
 use std::hint::black_box;
 
 use criterion::Criterion;
-use kurz::code::counter::{DEFAULT_MULT, LENGTH, Scramble, Scrambler};
-use kurz::code::{WorkspaceId, canonicalise, deterministic, path};
+use kurz_core::code::counter::{DEFAULT_MULT, LENGTH, Scramble, Scrambler};
+use kurz_core::code::{WorkspaceId, canonicalise, deterministic, path};
 
 /// Already in canonical form, like most URLs.
 const TIDY: &str = "https://www.example.com/products/category/item-1234?\

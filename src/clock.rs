@@ -1,65 +1,11 @@
 //! The only module that reads the time. Other modules take a [`Clock`] as a parameter, so that a test
 //! can set it.
 
-use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-/// An instant: milliseconds since 1970-01-01T00:00:00Z.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Timestamp(i64);
-
-impl Timestamp {
-    /// From milliseconds since the epoch.
-    pub const fn from_ms(ms: i64) -> Self {
-        Self(ms)
-    }
-
-    fn from_nanos(nanos: i64) -> Self {
-        Self(nanos.div_euclid(1_000_000))
-    }
-
-    /// Milliseconds since the epoch.
-    pub const fn as_ms(self) -> i64 {
-        self.0
-    }
-
-    /// Later by `by`, saturating.
-    #[must_use]
-    pub fn plus(self, by: Duration) -> Self {
-        Self(self.0.saturating_add(i64::try_from(by.as_millis()).unwrap_or(i64::MAX)))
-    }
-
-    /// Earlier by `by`, saturating.
-    #[must_use]
-    pub fn minus(self, by: Duration) -> Self {
-        Self(self.0.saturating_sub(i64::try_from(by.as_millis()).unwrap_or(i64::MAX)))
-    }
-
-    /// RFC 3339 in UTC, to the millisecond.
-    pub fn to_rfc3339(self) -> String {
-        let time = jiff::Timestamp::from_millisecond(self.0).unwrap_or(jiff::Timestamp::MAX);
-        format!("{time:.3}")
-    }
-
-    /// The format of HTTP's `Date` header, to the second.
-    pub fn to_http_date(self) -> String {
-        let time = jiff::Timestamp::from_millisecond(self.0).unwrap_or(jiff::Timestamp::MAX);
-        time.strftime("%a, %d %b %Y %H:%M:%S GMT").to_string()
-    }
-
-    /// RFC 3339 with any offset.
-    pub fn parse_rfc3339(text: &str) -> Option<Self> {
-        text.parse::<jiff::Timestamp>().ok().map(|time| Self(time.as_millisecond()))
-    }
-}
-
-impl fmt::Display for Timestamp {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.to_rfc3339())
-    }
-}
+use kurz_core::time::{LatestTime, Timestamp};
 
 /// How long a measured offset between wall clock and monotonic clock is used: [`Clock::at`] notices a
 /// change of the wall clock this much later.
@@ -72,7 +18,7 @@ const MAX_READ_GAP: Duration = Duration::from_micros(100);
 #[derive(Clone, Debug)]
 pub struct Clock {
     manual: Option<Arc<AtomicI64>>,
-    latest: Arc<AtomicI64>,
+    latest: Arc<LatestTime>,
     offset: Arc<ClockOffset>,
     /// The start of a manual clock.
     origin: Timestamp,
@@ -94,8 +40,12 @@ impl Clock {
         let start = Stopwatch::start().0;
         let offset =
             ClockOffset { start, wall: AtomicI64::new(0), until: AtomicI64::new(i64::MIN) };
-        let latest = Arc::new(AtomicI64::new(i64::MIN));
-        Self { manual: None, latest, offset: Arc::new(offset), origin: Timestamp(0) }
+        Self {
+            manual: None,
+            latest: Arc::default(),
+            offset: Arc::new(offset),
+            origin: Timestamp::from_ms(0),
+        }
     }
 
     /// A clock that stays at `start` until [`Clock::set`] or [`Clock::advance`].
@@ -107,7 +57,7 @@ impl Clock {
     /// The current time.
     pub fn now(&self) -> Timestamp {
         match &self.manual {
-            Some(manual) => Timestamp(manual.load(Ordering::Acquire)),
+            Some(manual) => Timestamp::from_ms(manual.load(Ordering::Acquire)),
             None => Timestamp::from_nanos(wall_nanos()),
         }
     }
@@ -141,15 +91,9 @@ impl Clock {
         Duration::from_millis(u64::try_from(passed).unwrap_or_default())
     }
 
-    /// The latest time that was passed here: `now`, unless the clock has been set back since, so that an
-    /// expired link stays expired.
+    /// The latest of `now` and all times given here before, by this clock and its clones.
     pub fn latest(&self, now: Timestamp) -> Timestamp {
-        let latest = self.latest.load(Ordering::Relaxed);
-        if latest < now.as_ms() {
-            // The shared cache line is written at most once a millisecond per thread.
-            self.latest.fetch_max(now.as_ms(), Ordering::Relaxed);
-        }
-        Timestamp(latest.max(now.as_ms()))
+        self.latest.observe(now)
     }
 
     /// Set a manual clock; no effect on the system's clock.
@@ -197,14 +141,6 @@ impl Stopwatch {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn rfc_3339_comes_and_goes_to_the_millisecond() {
-        let at = Timestamp::from_ms(1_736_899_200_123);
-        assert_eq!(at.to_rfc3339(), "2025-01-15T00:00:00.123Z");
-        assert_eq!(Timestamp::parse_rfc3339("2025-01-15T01:00:00.123+01:00"), Some(at));
-        assert_eq!(Timestamp::parse_rfc3339("yesterday"), None);
-    }
 
     #[test]
     fn the_time_of_a_start_is_the_walls_time_then() {

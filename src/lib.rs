@@ -1,33 +1,28 @@
-//! kurz: a URL shortener. This page is the map of the code; `docs/ARCHITECTURE.md` walks through
-//! it.
+//! kurz, a URL shortener. This page is the map of the code; `docs/ARCHITECTURE.md` explains it.
 //!
-//! | module | what it holds | knows |
+//! | module | what it holds | imports |
 //! |---|---|---|
-//! | [`code`] | the algorithms: canonical form, codes | nothing: pure |
-//! | [`link`] | what a link is, its life, its month | `code`, `account`: pure |
-//! | [`account`] | people, roles, credentials, and what each may do | `code`: pure |
+//! | [`kurz_core`] | a crate of its own, everything without I/O: codes, links, accounts, rate limits, rules of quotas and clicks | nothing |
 //! | [`clock`], [`entropy`] | the only readers of time and randomness | nothing |
-//! | [`limits`] | how often somebody may do something: pure | nothing |
 //! | [`client_address`] | where a request comes from, through trusted proxies | nothing |
-//! | `language` | the language of a page, from `Accept-Language` | nothing: pure |
-//! | `sync` | atomics and locks that `tests/loom` replaces by its own | nothing |
-//! | [`config`] | every setting: default, bounds, words | `code`, `account` |
-//! | [`store`] | the only SQL: SQLite and PostgreSQL | `code`, `link`, `account`, `config` |
-//! | [`telemetry`] | request ids, spans, access log, OTLP export | `config`, `account`, `client_address` |
-//! | [`redis`], [`peers`] | Redis; what instances say to each other | `store`, `config` |
-//! | [`quota`], [`clicks`] | quotas; redirects on their way to the store | `store`, `link` |
-//! | [`cache`] | links and hosts in memory | `store`, `clicks` |
-//! | [`redirect`] | the data plane: address → answer | `cache`, `clicks`, `link`; never `store` |
-//! | [`egress`] | the only door to places that users name | nothing |
-//! | [`app`] | what kurz does, whoever asks | all of the above but `redirect` |
-//! | `api`, `compat`, [`web`] | the control plane: JSON, compatibility APIs, pages | `app` |
-//! | `problem` | every error as it leaves the house | `app` |
-//! | [`jobs`] | work beside the requests | `app` |
+//! | `language` | the language of a page, from `Accept-Language` | nothing |
+//! | `throttle` | serves requests over a rate limit a few at a time | nothing |
+//! | [`config`] | every setting: default, bounds, documentation | `kurz_core` |
+//! | [`store`] | the only SQL: SQLite and PostgreSQL | `kurz_core`, `config` |
+//! | [`telemetry`] | request ids, spans, access log, OTLP export | `config`, `client_address` |
+//! | [`redis`], [`peers`] | Redis; messages between instances | `store`, `config` |
+//! | [`quota`], [`clicks`] | the quota across instances; the writer of clicks | `store` |
+//! | [`cache`] | links and hosts in memory | `clicks`, `quota`, `store` |
+//! | [`redirect`] | the data plane: address → answer | `cache`, `clicks`, `quota`; never `store` |
+//! | [`egress`] | the only code that connects to addresses that users name | nothing |
+//! | [`app`] | what kurz does, by resource, whoever asks | all of the above but `redirect` |
+//! | `problem` | every error as clients see it | `app` |
+//! | `api`, `compat`, [`web`] | the control plane: JSON, compatibility APIs, pages | `app`, `problem` |
+//! | [`jobs`] | background work | `app` |
 //! | [`net`] | sockets, TLS, accept loop, HTTP/1 framing, fast path, timeouts, limits | nothing of links |
 //! | [`server`] | composes all of it: run, dispatch, routes, admin listener | everything but `cli` |
-//! | [`cli`] | one subcommand a file | everything |
+//! | [`cli`] | one subcommand per file | everything |
 
-pub mod account;
 mod api;
 pub mod app;
 pub mod cache;
@@ -35,14 +30,11 @@ pub mod cli;
 pub mod clicks;
 pub mod client_address;
 pub mod clock;
-pub mod code;
 mod compat;
 pub mod config;
 pub mod egress;
 pub mod entropy;
 pub mod jobs;
-pub mod limits;
-pub mod link;
 mod language;
 pub mod net;
 pub mod peers;
@@ -52,6 +44,6 @@ pub mod redirect;
 pub mod redis;
 pub mod server;
 pub mod store;
-mod sync;
 pub mod telemetry;
+pub mod throttle;
 pub mod web;

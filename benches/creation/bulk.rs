@@ -4,10 +4,10 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use kurz::account::Caller;
 use kurz::app::App;
 use kurz::clock::Stopwatch;
-use kurz::link::Strategy;
+use kurz_core::account::Caller;
+use kurz_core::link::Strategy;
 use tokio::task::JoinSet;
 
 use crate::figures::{Table, rate};

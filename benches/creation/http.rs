@@ -4,7 +4,7 @@
 use std::net::SocketAddr;
 
 use kurz::app::LinkRequest;
-use kurz::link::Strategy;
+use kurz_core::link::Strategy;
 use serde_json::json;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;

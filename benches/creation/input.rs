@@ -3,8 +3,8 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use kurz::app::LinkRequest;
-use kurz::code::{WorkspaceId, canonicalise, deterministic};
-use kurz::link::Strategy;
+use kurz_core::code::{WorkspaceId, canonicalise, deterministic};
+use kurz_core::link::Strategy;
 
 /// The workspace of all links.
 pub(crate) const WORKSPACE: &str = "bench";

@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
-use kurz::account::Caller;
 use kurz::app::{App, LinkRequest};
 use kurz::clock::Stopwatch;
-use kurz::link::Strategy;
+use kurz_core::account::Caller;
+use kurz_core::link::Strategy;
 use tokio::task::JoinSet;
 
 use crate::figures::{Table, rate};

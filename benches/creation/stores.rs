@@ -4,13 +4,13 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use kurz::account::Caller;
 use kurz::app::{App, WorkspacePatch};
 use kurz::clock::Clock;
 use kurz::config::{Config, Overrides};
 use kurz::entropy::Entropy;
-use kurz::link::Strategy;
 use kurz::server::run::RunningServer;
+use kurz_core::account::Caller;
+use kurz_core::link::Strategy;
 use rusqlite::Connection;
 use rusqlite::backup::Backup;
 use tokio_postgres::NoTls;

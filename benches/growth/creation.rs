@@ -5,11 +5,11 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use kurz::account::Caller;
 use kurz::app::LinkRequest;
 use kurz::clock::{Clock, Stopwatch};
 use kurz::entropy::Entropy;
 use kurz::server::run::RunningServer;
+use kurz_core::account::Caller;
 use tokio::task::JoinSet;
 
 use crate::figures::{Creation, median};

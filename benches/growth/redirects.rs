@@ -7,9 +7,9 @@ use std::path::Path;
 use std::process::{Child, Command, Stdio};
 
 use kurz::clock::Stopwatch;
-use kurz::code::{canonicalise, deterministic};
-use kurz::link::AddressKey;
 use kurz::store::Store;
+use kurz_core::code::{canonicalise, deterministic};
+use kurz_core::link::AddressKey;
 
 use crate::figures::{Redirects, median};
 use kurz_test_support::prefilled;

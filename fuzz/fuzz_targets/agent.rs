@@ -2,4 +2,4 @@
 
 #![no_main]
 
-libfuzzer_sys::fuzz_target!(|input: &[u8]| kurz_fuzz::targets::agent(input));
+libfuzzer_sys::fuzz_target!(|input: &[u8]| kurz_fuzz_targets::targets::agent(input));

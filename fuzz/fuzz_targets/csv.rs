@@ -2,4 +2,4 @@
 
 #![no_main]
 
-libfuzzer_sys::fuzz_target!(|input: &str| kurz_fuzz::targets::csv(input));
+libfuzzer_sys::fuzz_target!(|input: &str| kurz_fuzz_targets::targets::csv(input));

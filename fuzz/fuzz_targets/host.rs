@@ -2,4 +2,4 @@
 
 #![no_main]
 
-libfuzzer_sys::fuzz_target!(|input: &str| kurz_fuzz::targets::host(input));
+libfuzzer_sys::fuzz_target!(|input: &str| kurz_fuzz_targets::targets::host(input));

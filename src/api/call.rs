@@ -11,13 +11,13 @@ use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use utoipa::IntoParams;
 
-use crate::account::Caller;
 use crate::api::identity::Identified;
 use crate::api::input::{Json, Names};
 use crate::app::{App, AppError};
 use crate::client_address::ClientAddress;
-use crate::code::WorkspaceId;
 use crate::problem::Problem;
+use kurz_core::account::Caller;
+use kurz_core::code::WorkspaceId;
 
 /// A call by somebody whose credential was checked, at a path with the names `P`.
 pub(crate) struct Call<P = ()> {

@@ -8,11 +8,11 @@ use http::header::AUTHORIZATION;
 use http::request::Parts;
 use http::{HeaderMap, HeaderValue};
 
-use crate::account::Caller;
 use crate::app::{App, AppError};
 use crate::client_address::ClientAddress;
 use crate::problem::Problem;
 use crate::telemetry::set_caller;
+use kurz_core::account::Caller;
 
 /// Who asks.
 pub(crate) struct Identified(pub(crate) Caller);

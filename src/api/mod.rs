@@ -109,7 +109,7 @@ pub(crate) fn endpoints() -> OpenApiRouter<Arc<App>> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::link::Status;
+    use kurz_core::link::Status;
 
     #[test]
     fn the_document_lets_a_list_be_filtered_by_every_status() {

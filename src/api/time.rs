@@ -5,7 +5,7 @@ use utoipa::openapi::schema::{KnownFormat, ObjectBuilder, SchemaFormat, Type};
 use utoipa::openapi::{RefOr, Schema};
 use utoipa::{PartialSchema, ToSchema};
 
-use crate::clock::Timestamp;
+use kurz_core::time::Timestamp;
 
 /// A time.
 #[derive(Clone, Copy, Debug)]

@@ -2,10 +2,10 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::account::{Caller, KeyId, UserId};
 use crate::app::{App, AppError};
-use crate::clock::Timestamp;
 use crate::store::{AuditRow, NewAuditEntry, Subject};
+use kurz_core::account::{Caller, KeyId, UserId};
+use kurz_core::time::Timestamp;
 
 /// The kinds of things that the log is about.
 pub const KINDS: [&str; 6] = ["link", "user", "key", "workspace", "member", "host"];

@@ -7,8 +7,8 @@ use std::time::Duration;
 use tokio_util::sync::CancellationToken;
 
 use crate::app::{App, AppError};
-use crate::link::Hour;
 use crate::store::{self, HeldLock, LinkAddress};
+use kurz_core::link::Hour;
 
 /// The name of the lock.
 const LOCK: &str = "cleanup";

@@ -4,11 +4,11 @@ use std::fmt::{self, Display};
 
 use thiserror::Error;
 
-use crate::account::Refused;
-use crate::clock::Timestamp;
-use crate::limits::Limit;
-use crate::link::fields::RefusedField;
 use crate::store;
+use kurz_core::account::Refused;
+use kurz_core::limits::Limit;
+use kurz_core::link::fields::RefusedField;
+use kurz_core::time::Timestamp;
 
 /// A refusal or a failure.
 #[derive(Clone, Debug, Error)]

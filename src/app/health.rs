@@ -11,8 +11,8 @@ use tokio_util::sync::CancellationToken;
 
 use crate::app::{App, AppError};
 use crate::egress::{Checker, Transport};
-use crate::link::LinkId;
 use crate::store::{CheckResult, DueCheck, HeldLock};
+use kurz_core::link::LinkId;
 
 /// The name of the lock.
 const LOCK: &str = "health";

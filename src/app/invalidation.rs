@@ -5,9 +5,9 @@ use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
 use crate::app::{App, AppError};
-use crate::code::WorkspaceId;
-use crate::link::{AddressKey, LinkId};
 use crate::peers::Message;
+use kurz_core::code::WorkspaceId;
+use kurz_core::link::{AddressKey, LinkId};
 
 impl App {
     /// A link changed: drop everything about it, here and on the other instances.

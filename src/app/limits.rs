@@ -6,10 +6,10 @@
 
 use std::net::IpAddr;
 
-use crate::account::{Caller, Credential, Identity};
 use crate::app::{App, AppError, Created, MAIN, Resource};
-use crate::code::WorkspaceId;
-use crate::limits::{Limited, LoginOutcome};
+use kurz_core::account::{Caller, Credential, Identity};
+use kurz_core::code::WorkspaceId;
+use kurz_core::limits::{Limited, LoginOutcome};
 
 impl App {
     /// Whether `client` may try the password of `account` now, and then whether it is right.

@@ -15,7 +15,6 @@ mod links;
 mod page;
 mod workspaces;
 
-pub use crate::link::Change;
 pub use accounts::keys::KeyRequest;
 pub use accounts::login::{Person, Registration, Session};
 pub use accounts::passwords::{COST, Passwords, QUEUE};
@@ -29,6 +28,7 @@ pub use audit::{Action, Actor, AuditDetail, AuditEntry, KINDS as AUDIT_KINDS};
 pub use cleanup::{Cleaned, CleanupEnd, CleanupTimes};
 pub use error::{AppError, FieldError, Resource};
 pub use health::Probe;
+pub use kurz_core::link::Change;
 pub use links::claim::{ClaimRequest, MOST_CLAIMS};
 pub use links::create::{Created, LinkRequest, Metered};
 pub use links::edit::LinkPatch;
@@ -42,21 +42,22 @@ pub use workspaces::{MAIN, Rights, ShownWorkspace, WorkspacePatch};
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::account::token::Tokens;
 use crate::cache::{ActiveBlocklist, Hosts, LinkCache, ReuseCache};
 use crate::clicks::ClickWriter;
 pub use crate::clicks::FLUSH_EVERY;
-use crate::clock::{Clock, Timestamp};
-use crate::code::Reserved;
-use crate::code::counter::Scrambler;
+use crate::clock::Clock;
 use crate::config::PublicUrl;
 pub use crate::config::Signup;
 use crate::entropy::Entropy;
-use crate::limits::Limits;
-use crate::link::OwnAddresses;
 use crate::peers::Peers;
 use crate::quota::SharedQuota;
 pub use crate::store::{ApiKey, BrowserSession, Host, Instance, Member, Report, User, Workspace};
+use kurz_core::account::token::Tokens;
+use kurz_core::code::Reserved;
+use kurz_core::code::counter::Scrambler;
+use kurz_core::limits::Limits;
+use kurz_core::link::OwnAddresses;
+use kurz_core::time::Timestamp;
 
 use crate::store::Store;
 

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use arc_swap::ArcSwap;
 
-use crate::link::Blocklist;
+use kurz_core::link::Blocklist;
 
 /// The block list of this instance.
 #[derive(Debug, Default)]

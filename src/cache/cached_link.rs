@@ -2,13 +2,15 @@
 //! is a cache miss, which costs more than the rest of a redirect.
 
 use std::ops::Deref;
+use std::sync::Arc;
 
 use http::StatusCode;
 use triomphe::ThinArc;
 
 use crate::cache::LinkCounters;
-use crate::cache::counter_table::HoldsCounters;
-use crate::link::{LinkId, Validity};
+use crate::quota::LinkReservation;
+use kurz_core::counters::HoldsCounters;
+use kurz_core::link::{LinkId, Validity};
 
 /// A shared handle to a cached link.
 #[derive(Clone, Debug)]
@@ -120,6 +122,8 @@ impl Deref for CachedLink {
 }
 
 impl HoldsCounters for CachedLink {
+    type Reservation = Arc<LinkReservation>;
+
     fn counters(&self) -> &LinkCounters {
         self.counters()
     }
@@ -132,9 +136,9 @@ impl HoldsCounters for CachedLink {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::clock::Timestamp;
-    use crate::link::Month;
-    use crate::link::lifecycle::Lifecycle;
+    use kurz_core::link::Month;
+    use kurz_core::link::lifecycle::Lifecycle;
+    use kurz_core::time::Timestamp;
 
     const MONTH: Month = Month::from_number(24_000);
 

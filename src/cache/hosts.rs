@@ -6,8 +6,8 @@ use std::collections::HashMap;
 use arc_swap::ArcSwap;
 use tokio::sync::Mutex;
 
-use crate::code::WorkspaceId;
 use crate::store::{Error, Store};
+use kurz_core::code::WorkspaceId;
 
 /// Hosts read from the store at a time.
 const PAGE: i64 = 1000;

@@ -15,16 +15,18 @@ use http::{HeaderValue, StatusCode};
 use quick_cache::sync::{Cache, DefaultLifecycle};
 use quick_cache::{DefaultHashBuilder, Weighter};
 
-use crate::cache::counter_table::CounterTable;
 use crate::cache::near::KeyVersion;
 use crate::cache::{ActiveBlocklist, CachedLink, CachedLinkFields, LinkCounters, NearCache};
 use crate::clicks::WrittenClicks;
-use crate::clock::{Clock, Timestamp};
-use crate::code::canonicalise;
-use crate::link::location::location;
-use crate::link::{AddressKey, ClickTotals, Reason, Validity};
+use crate::clock::Clock;
 use crate::quota::SharedQuota;
 use crate::store::{Error, RedirectRow, Store};
+use kurz_core::clicks::ClickTotals;
+use kurz_core::code::canonicalise;
+use kurz_core::counters::CounterTable;
+use kurz_core::link::location::location;
+use kurz_core::link::{AddressKey, Reason, Validity};
+use kurz_core::time::Timestamp;
 
 /// What a link costs beside its texts: its counters, the key and the slots that lead to it. Measured;
 /// see `docs/ARCHITECTURE.md`.

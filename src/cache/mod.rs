@@ -8,10 +8,8 @@
 
 mod active_blocklist;
 mod cached_link;
-mod counter_table;
 mod generation;
 mod hosts;
-mod link_counters;
 mod links;
 mod near;
 mod reuse;
@@ -21,7 +19,13 @@ pub use cached_link::{CachedLink, CachedLinkFields, CachedLinkHeader};
 pub use generation::Generation;
 pub(crate) use generation::GenerationCache;
 pub use hosts::Hosts;
-pub use link_counters::LinkCounters;
 pub use links::{Found, LinkCache, LinkCacheSizes};
 pub use near::NearCache;
 pub use reuse::{ReusableLink, ReuseCache};
+
+use std::sync::Arc;
+
+use crate::quota::LinkReservation;
+
+/// The counters of a link, whose reservation redirects can wait for.
+pub type LinkCounters = kurz_core::counters::LinkCounters<Arc<LinkReservation>>;

@@ -9,7 +9,7 @@ use std::time::Duration;
 use quick_cache::Weighter;
 
 use super::generation::{Generation, GenerationCache, Stamped};
-use crate::link::Link;
+use kurz_core::link::Link;
 
 /// What an entry costs beside its texts: the link, the key and the slots that lead to them. Measured
 /// over 200,000 entries.
@@ -92,9 +92,9 @@ fn key(workspace: &str, code: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::clock::Timestamp;
-    use crate::code::{Code, WorkspaceId};
-    use crate::link::{LinkFields, LinkId, Month, Strategy};
+    use kurz_core::code::{Code, WorkspaceId};
+    use kurz_core::link::{LinkFields, LinkId, Month, Strategy};
+    use kurz_core::time::Timestamp;
 
     fn link(code: &str) -> Link {
         let now = Timestamp::from_ms(0);
@@ -123,7 +123,7 @@ mod tests {
             destination_status: None,
             last_checked_at: None,
             disabled: None,
-            made: crate::link::LinkOrigin::default(),
+            made: kurz_core::link::LinkOrigin::default(),
         }
     }
 

@@ -3,8 +3,8 @@
 use clap::builder::PossibleValuesParser;
 
 use crate::app::MAIN;
-use crate::clock::Timestamp;
-use crate::code::{Code, WorkspaceId};
+use kurz_core::code::{Code, WorkspaceId};
+use kurz_core::time::Timestamp;
 
 /// `--workspace`, which is `main` unless it is given.
 #[derive(Debug, clap::Args)]

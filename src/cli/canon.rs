@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use super::error::{CliError, InputError};
 use super::lines;
-use crate::code::canonicalise;
+use kurz_core::code::canonicalise;
 
 const EXAMPLES: &str = r#"Examples:
   kurz canon 'HTTP://Example.com:80//a/../b?z=1&a=2#top'

@@ -8,7 +8,7 @@ use serde_json::Value;
 use super::canon::url_of;
 use super::error::{CliError, InputError};
 use super::lines;
-use crate::code::{WorkspaceId, canonicalise, deterministic};
+use kurz_core::code::{WorkspaceId, canonicalise, deterministic};
 
 const EXAMPLES: &str = r#"Examples:
   kurz code https://example.com/page --workspace acme

@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use super::error::{CliError, InputError};
 use super::lines;
-use crate::code::counter::{CounterError, DEFAULT_MULT, LENGTH, Scramble, Scrambler};
+use kurz_core::code::counter::{CounterError, DEFAULT_MULT, LENGTH, Scramble, Scrambler};
 
 const EXAMPLES: &str = r#"Examples:
   kurz counter-code 123 --salt unit_test_salt

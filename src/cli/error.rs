@@ -5,10 +5,10 @@
 use std::io::{self, Write};
 use std::process::ExitCode;
 
-use crate::code::UrlError;
-use crate::code::counter::CounterError;
 use crate::config::ConfigError;
 use crate::store;
+use kurz_core::code::UrlError;
+use kurz_core::code::counter::CounterError;
 
 /// The exit code of wrong usage and refused input.
 pub(super) const USAGE: u8 = 2;

@@ -7,10 +7,10 @@ use clap::Subcommand;
 use super::CliError;
 use super::lines::print_line;
 use super::operator::{OperatorArgs, StoreArgs, email, refused, with_accounts};
-use crate::account::{KeyId, Scope, Scopes};
 use crate::app::accounts::{self, NewKey};
 use crate::app::{Actor, ApiKey, App};
 use crate::config::duration;
+use kurz_core::account::{KeyId, Scope, Scopes};
 
 pub(super) const EXAMPLES: &str = "\
 Examples:
@@ -128,7 +128,8 @@ fn read_life(text: Option<&str>) -> Result<Option<Duration>, CliError> {
 }
 
 fn line(key: &ApiKey) -> String {
-    let time = |at: Option<crate::clock::Timestamp>| at.map_or("-".to_owned(), |at| at.to_string());
+    let time =
+        |at: Option<kurz_core::time::Timestamp>| at.map_or("-".to_owned(), |at| at.to_string());
     let workspace = key.workspace.as_ref().map_or("-", |workspace| workspace.as_str());
     format!(
         "{}\t{}…\t{}\t{workspace}\t{}\t{}\t{}",

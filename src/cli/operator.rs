@@ -9,14 +9,14 @@ use std::sync::Arc;
 use clap::Subcommand;
 
 use super::CliError;
-use crate::account::Email;
-use crate::account::password::Password;
 use crate::app::accounts::{self, Accounts};
 use crate::app::{AppError, COST, Passwords, QUEUE};
 use crate::clock::Clock;
 use crate::config::{self, Config, Overrides};
 use crate::entropy::Entropy;
 use crate::store::Store;
+use kurz_core::account::Email;
+use kurz_core::account::password::Password;
 
 /// No password is as long as this, with its line's end.
 const MOST_BYTES: u64 = 1 << 10;

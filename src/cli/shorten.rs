@@ -8,7 +8,7 @@ use super::client::ApiClient;
 use super::lines::print_line;
 use super::links::fields::NewFields;
 use super::runtime::block_on;
-use crate::code::WorkspaceId;
+use kurz_core::code::WorkspaceId;
 
 const EXAMPLES: &str = "\
 Examples:

@@ -1,16 +1,11 @@
 //! Clicks, from the redirect to the store. Each worker pushes an event per answered request into a
-//! bounded queue of its own ([`ClickQueue`]). The writer takes the queues a few times a second, sums
+//! bounded queue of its own ([`kurz_core::clicks::ClickQueue`]). The writer takes the queues a few times a second, sums
 //! the events by link and hour, and writes the sums: a few straight into the tables, many as one row
-//! of the click log, which is applied to the tables in larger parts ([`planner`]).
+//! of the click log, which is applied to the tables in larger parts ([`kurz_core::clicks::planner`]).
 //!
 //! Invariants: a redirect never waits for a write. No click is lost while the process runs: when a
 //! queue is full only the details are dropped, and what could not be written is retried.
 
-mod event;
-pub mod planner;
-mod queue;
 mod writer;
 
-pub use event::{Click, VisitorKind};
-pub use queue::ClickQueue;
 pub use writer::{ClickWriter, FLUSH_EVERY, WrittenClicks};

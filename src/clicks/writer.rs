@@ -7,12 +7,13 @@ use std::time::Duration;
 
 use tokio::time::Instant;
 
-use crate::clicks::planner::{FlushPlanner, NumberedTotals, Task};
-use crate::clicks::{Click, ClickQueue};
-use crate::clock::Timestamp;
-use crate::link::click_totals::{merge, push};
-use crate::link::{ClickTotals, Hour, LinkId};
 use crate::store::{Error, LogRow, Store, WriteSeq};
+use kurz_core::clicks::ClickTotals;
+use kurz_core::clicks::planner::{FlushPlanner, NumberedTotals, Task};
+use kurz_core::clicks::totals::{merge, push};
+use kurz_core::clicks::{Click, ClickQueue};
+use kurz_core::link::{Hour, LinkId};
+use kurz_core::time::Timestamp;
 
 /// How often the queues are flushed.
 pub const FLUSH_EVERY: Duration = Duration::from_millis(250);
@@ -190,8 +191,8 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::clicks::VisitorKind;
-    use crate::clicks::queue::CAPACITY;
+    use kurz_core::clicks::VisitorKind;
+    use kurz_core::clicks::queue::CAPACITY;
 
     fn writer() -> ClickWriter {
         ClickWriter {

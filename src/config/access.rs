@@ -3,7 +3,7 @@
 //!
 //! Invariant: open access is opt-in, and a secret known from an example never signs a token.
 
-use crate::account::token::{LEAST_SECRET_BYTES, is_sound_secret};
+use kurz_core::account::token::{LEAST_SECRET_BYTES, is_sound_secret};
 
 use super::secret::Secret;
 use super::setting::settings;

@@ -6,7 +6,7 @@
 use super::secret::Secret;
 use super::setting::settings;
 use super::value_parser::{ValueForm, ValueParser, choice, number, secret};
-use crate::code::counter::{LENGTH, Scramble, Scrambler};
+use kurz_core::code::counter::{LENGTH, Scramble, Scrambler};
 
 settings! {
     /// The counter strategy's key.

@@ -5,7 +5,7 @@ use std::time::Duration;
 use proptest::prelude::*;
 
 use super::*;
-use crate::code::counter::{DEFAULT_MULT, Scramble};
+use kurz_core::code::counter::{DEFAULT_MULT, Scramble};
 
 /// Load from variables and perhaps a file, in a directory of its own.
 fn load(env: &[(&str, &str)], file: Option<&str>) -> Result<Config, ConfigError> {

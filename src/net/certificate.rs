@@ -17,9 +17,9 @@ use rustls::sign::CertifiedKey;
 use rustls::{CertificateError, InconsistentKeys, RootCertStore};
 use thiserror::Error;
 
-use crate::clock::Timestamp;
 use crate::config::Net;
 use crate::net::file_version::{self, FileVersion};
+use kurz_core::time::Timestamp;
 
 /// A chain takes a few KiB; a larger file is something else.
 const MAX_FILE_BYTES: u64 = 1 << 20;

@@ -10,7 +10,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use metrics::{Counter, Gauge};
 
 use crate::client_address::TrustedProxies;
-use crate::limits::network;
+use kurz_core::limits::network;
 
 /// Shared by all workers; its lock is taken per connection, never per request.
 pub(super) struct ConnectionLimit {

@@ -1,13 +1,13 @@
-//! The host of a request, from its target, `:authority` or Host field.
-//!
-//! Invariant: a request has one host. Where a proxy in front of us could read these differently, the
-//! request is refused.
+//! The host of a request, from its target, `:authority` or Host field. Choosing the workspace of a host is not done here.
+//! Invariant: one request has one host. Where the target, `:authority` and Host could be read
+//! differently by a proxy in front of kurz, the request is refused.
 
 use std::borrow::Cow;
 
 use http::{HeaderMap, Request, Version, header::HOST};
+use kurz_core::host::{normalise_host, plain_host, without_port};
 
-/// Why the host of a request is ambiguous or missing; each is answered with 400.
+/// Why a request has no unambiguous host. Each is answered with a 400.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum HostError {
     /// Neither a Host field nor an authority in the target, or HTTP/1.1 without the field.
@@ -36,7 +36,7 @@ pub fn request_host<T>(request: &Request<T>) -> Result<&str, HostError> {
         (Some(authority), Some(field)) if !authority.eq_ignore_ascii_case(field) => {
             Err(HostError::Different)
         }
-        (Some(host), _) | (None, Some(host)) => without_port(host),
+        (Some(host), _) | (None, Some(host)) => without_port(host).ok_or(HostError::Malformed),
     }
 }
 
@@ -49,34 +49,8 @@ fn host_field(headers: &HeaderMap) -> Result<Option<&str>, HostError> {
     field.to_str().map(Some).map_err(|_| HostError::Malformed)
 }
 
-fn without_port(host: &str) -> Result<&str, HostError> {
-    let (host, port) = match host.rfind(']') {
-        Some(end) => host.split_at_checked(end + 1).ok_or(HostError::Malformed)?,
-        None => host.split_at_checked(host.find(':').unwrap_or(host.len())).unwrap_or((host, "")),
-    };
-    if is_port(port) && is_host(host) { Ok(host) } else { Err(HostError::Malformed) }
-}
-
-/// Nothing, or a colon and a number from 0 to 65535 in digits.
-fn is_port(port: &str) -> bool {
-    port.is_empty()
-        || port.strip_prefix(':').is_some_and(|port| {
-            port.bytes().all(|byte| byte.is_ascii_digit()) && port.parse::<u16>().is_ok()
-        })
-}
-
-fn is_host(host: &str) -> bool {
-    if let Some(address) = host.strip_prefix('[') {
-        let address = address.strip_suffix(']').unwrap_or_default();
-        return address.parse::<std::net::Ipv6Addr>().is_ok();
-    }
-    !host.is_empty()
-        && host.len() <= 254
-        && host.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-._".contains(&byte))
-}
-
-/// The host of a request, in its one spelling. The same as [`request_host`] and then
-/// [`normalise_host`]; a Host field that needs no change, as nearly all do, is read in one pass.
+/// The normalised host of a request: [`request_host`] and then [`normalise_host`], with one pass for a
+/// Host field that is normalised already, as nearly all are.
 pub fn host_of<T>(request: &Request<T>) -> Result<Cow<'_, str>, HostError> {
     if request.uri().authority().is_none()
         && let Some(host) = host_field(request.headers())?.and_then(plain_host)
@@ -84,39 +58,6 @@ pub fn host_of<T>(request: &Request<T>) -> Result<Cow<'_, str>, HostError> {
         return Ok(Cow::Borrowed(host));
     }
     normalise_host(request_host(request)?).ok_or(HostError::Malformed)
-}
-
-/// The host of a field that holds only what is surely right: lower-case letters, digits, dots
-/// and hyphens, not a dot at the end, and perhaps a port.
-pub(super) fn plain_host(field: &str) -> Option<&str> {
-    let is_plain = |byte: &u8| matches!(byte, b'a'..=b'z' | b'0'..=b'9' | b'-' | b'.');
-    let length = field.bytes().position(|byte| !is_plain(&byte)).unwrap_or(field.len());
-    let (host, port) = field.split_at_checked(length)?;
-    let is_port = match port.as_bytes() {
-        [] => true,
-        [b':', digits @ ..] => {
-            let fits = digits.len() < 5 || (digits.len() == 5 && digits <= b"65535".as_slice());
-            fits && !digits.is_empty() && digits.iter().all(u8::is_ascii_digit)
-        }
-        _ => false,
-    };
-    (is_port && (1..=253).contains(&length) && !host.ends_with('.')).then_some(host)
-}
-
-/// The one spelling of a host: lower case, without the dot of a full name. `None` when it is no
-/// host. Allocates only where the spelling changes by more than the dot.
-pub fn normalise_host(host: &str) -> Option<Cow<'_, str>> {
-    if !is_host(host) {
-        return None;
-    }
-    let host = host.strip_suffix('.').unwrap_or(host);
-    if host.is_empty() || host.ends_with('.') {
-        return None;
-    }
-    if host.bytes().any(|byte| byte.is_ascii_uppercase()) {
-        return Some(Cow::Owned(host.to_ascii_lowercase()));
-    }
-    Some(Cow::Borrowed(host))
 }
 
 #[cfg(test)]
@@ -170,25 +111,7 @@ mod tests {
 
     // threats: D2
     #[test]
-    fn a_normal_host_is_lower_case_without_its_last_dot_and_borrowed_where_it_can_be() {
-        for (host, expected) in [
-            ("a.example", Some("a.example")),
-            ("A.EXAMPLE.", Some("a.example")),
-            ("a.example.", Some("a.example")),
-            ("[::1]", Some("[::1]")),
-            ("a.example..", None),
-            (".", None),
-            ("", None),
-            ("a:80", None),
-            ("ä", None),
-        ] {
-            assert_eq!(normalise_host(host).as_deref(), expected, "{host}");
-        }
-        assert!(matches!(normalise_host("a.example."), Some(Cow::Borrowed(_))));
-    }
-
-    #[test]
-    fn the_short_way_to_a_host_gives_what_the_long_way_gives() {
+    fn a_plain_host_field_gives_the_same_host_as_the_general_case() {
         let long = "a".repeat(254);
         for host in [
             "a.example",

@@ -14,10 +14,10 @@ use http::{HeaderValue, StatusCode, header};
 use serde::Serialize;
 use utoipa::{IntoResponses, ToSchema};
 
-use crate::account::Refused;
 use crate::app::{AppError, FieldError};
 use crate::store;
 use crate::telemetry::{RequestId, current_request_id, error_chain};
+use kurz_core::account::Refused;
 
 pub(crate) use body::read_body;
 

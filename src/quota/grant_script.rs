@@ -1,16 +1,16 @@
-//! The quota counter as a Redis script: encoding of requests, decoding of replies.
+//! The counter as a script that Redis runs: how a request is send to it, and how its answer is read.
 
-use crate::clock::Timestamp;
-use crate::link::Month;
-use crate::quota::grant::{GrantCount, GrantReply, GrantRequest};
 use crate::redis::Script;
+use kurz_core::link::Month;
+use kurz_core::quota::grant::{GrantCount, GrantReply, GrantRequest};
+use kurz_core::time::Timestamp;
 
-/// The rules of [`crate::quota::grant::GrantCounter`] in Lua.
+/// The rules of [`kurz_core::quota::grant::GrantCounter`], in Redis's language.
 pub(super) fn counter() -> Script {
     Script::new(include_str!("grant.lua"))
 }
 
-/// The arguments of the script.
+/// A request as the script reads it.
 pub(super) fn arguments(request: &GrantRequest, instance: &str) -> Vec<String> {
     let first = Month::from_number(request.month.number() - 1).end();
     let after = request.month.end();
@@ -33,7 +33,7 @@ pub(super) fn arguments(request: &GrantRequest, instance: &str) -> Vec<String> {
     ]
 }
 
-/// The reply of the script; `None` when it is invalid.
+/// What the script answers; `None` when it makes no sense.
 pub(super) fn read(numbers: &[i64]) -> Option<GrantReply> {
     let [kind, grant, left, granted, used, created, now] = numbers else { return None };
     let now = Timestamp::from_ms(*now);
@@ -59,8 +59,8 @@ mod tests {
     use crate::clock::Clock;
     use crate::config::RedisUrl;
     use crate::entropy::Entropy;
-    use crate::quota::grant::GrantCounter;
     use crate::redis::Redis;
+    use kurz_core::quota::grant::GrantCounter;
 
     /// Numbers that look like chance, the same in every run.
     struct Dice(u64);
@@ -72,9 +72,8 @@ mod tests {
         }
     }
 
-    // threats: E2
     #[tokio::test]
-    async fn the_script_and_the_counter_give_the_same_answers() {
+    async fn e2_the_script_and_the_counter_give_the_same_answers() {
         #[expect(clippy::disallowed_methods, reason = "the test command names its servers")]
         let url = std::env::var("TEST_REDIS_URL").expect("run ./scripts/test");
         let redis = Redis::new(RedisUrl::parse(&url).unwrap(), None);

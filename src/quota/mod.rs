@@ -1,15 +1,10 @@
-//! Hit quotas: how often a link may be followed in a UTC calendar month. In process ([`LocalQuota`]):
-//! exact for the one instance that serves an SQLite file. On Redis ([`SharedQuota`]): exact for all
-//! instances together, which hold hits in reserve so that a redirect need not ask.
+//! The hit quota of a link across instances: exact for all instances together, which reserve hits in advance so that a
+//! redirect need not wait for Redis. The rules, and the quota of a single instance, are in
+//! [`kurz_core::quota`].
 
-pub mod grant;
-pub mod reservation;
-mod local;
 mod grant_script;
+mod link_reservation;
 mod shared;
-#[cfg(test)]
-mod tests;
 
-pub use local::LocalQuota;
-pub use reservation::Reservation;
+pub use link_reservation::LinkReservation;
 pub use shared::{HitOutcome, SharedQuota};

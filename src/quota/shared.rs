@@ -18,15 +18,17 @@ use tokio::time::{Instant, MissedTickBehavior, interval, sleep, timeout, timeout
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
-use crate::clock::{Clock, Timestamp};
+use crate::clock::Clock;
 use crate::config::OnOutage;
-use crate::link::{LinkId, Month};
 use crate::peers::{Message, Peers};
-use crate::quota::grant::{GrantCount, GrantReply, GrantRequest};
+use crate::quota::LinkReservation;
 use crate::quota::grant_script;
-use crate::quota::reservation::{NextStep, Reservation, Take};
 use crate::redis::{Redis, Script};
 use crate::store::Store;
+use kurz_core::link::{LinkId, Month};
+use kurz_core::quota::grant::{GrantCount, GrantReply, GrantRequest};
+use kurz_core::quota::reservation::{NextStep, Take};
+use kurz_core::time::Timestamp;
 
 /// Links that may wait for a request.
 const WAITING: usize = 16_384;
@@ -78,10 +80,10 @@ pub struct SharedQuota {
     script: Script,
     /// Redis's clock minus ours, in milliseconds.
     offset: AtomicI64,
-    links: Mutex<HashMap<LinkId, Arc<Reservation>>>,
-    active: Mutex<Vec<Arc<Reservation>>>,
-    to_ask: mpsc::Sender<Arc<Reservation>>,
-    waiting: Mutex<Option<mpsc::Receiver<Arc<Reservation>>>>,
+    links: Mutex<HashMap<LinkId, Arc<LinkReservation>>>,
+    active: Mutex<Vec<Arc<LinkReservation>>>,
+    to_ask: mpsc::Sender<Arc<LinkReservation>>,
+    waiting: Mutex<Option<mpsc::Receiver<Arc<LinkReservation>>>>,
 }
 
 impl SharedQuota {
@@ -109,10 +111,10 @@ impl SharedQuota {
         }
     }
 
-    /// This instance's reservation of a link, which had `hits` in `month` as read from the store.
-    pub fn reservation(&self, link: LinkId, month: Month, hits: u64) -> Arc<Reservation> {
+    /// What this instance holds of a link, which had `hits` in `month` as far as the store knew.
+    pub fn reservation(&self, link: LinkId, month: Month, hits: u64) -> Arc<LinkReservation> {
         let mut links = lock(&self.links);
-        let fresh = || Arc::new(Reservation::new(link, month, hits));
+        let fresh = || Arc::new(LinkReservation::new(link, month, hits));
         Arc::clone(links.entry(link).or_insert_with(fresh))
     }
 
@@ -122,13 +124,13 @@ impl SharedQuota {
         Timestamp::from_ms(self.clock.now().as_ms().saturating_add(offset))
     }
 
-    /// Use a reserved hit; `None` when one must be requested.
-    pub fn take(&self, link: &Arc<Reservation>, limit: u64) -> Option<HitOutcome> {
+    /// Take a hit under `limit` at once; `None` when one has to ask.
+    pub fn take(&self, link: &Arc<LinkReservation>, limit: u64) -> Option<HitOutcome> {
         let now = self.now();
         if self.on_outage == OnOutage::Closed && self.redis.is_away() {
             return Some(HitOutcome::Away);
         }
-        match link.take(Month::of(now), limit, now.as_ms()) {
+        match link.reservation.take(Month::of(now), limit, now.as_ms()) {
             Take::Taken => Some(HitOutcome::Granted),
             Take::TakenLast => {
                 self.request(link);
@@ -139,16 +141,21 @@ impl SharedQuota {
         }
     }
 
-    /// The same for a visitor that uses no hit.
-    pub fn look(&self, link: &Arc<Reservation>, limit: u64) -> Option<HitOutcome> {
+    /// The same for whoever takes nothing.
+    pub fn look(&self, link: &Arc<LinkReservation>, limit: u64) -> Option<HitOutcome> {
         let now = self.now();
-        let room = link.has_room(Month::of(now), limit, now.as_ms())?;
+        let room = link.reservation.has_room(Month::of(now), limit, now.as_ms())?;
         Some(if room { HitOutcome::Granted } else { HitOutcome::Over })
     }
 
-    /// Request hits of a link under `limit`, and use one unless `looks_only`.
-    pub async fn ask(&self, link: &Arc<Reservation>, limit: u64, looks_only: bool) -> HitOutcome {
-        let _waiting = link.wait(limit);
+    /// Ask for hits of a link under `limit`, and take one unless `looks_only`.
+    pub async fn ask(
+        &self,
+        link: &Arc<LinkReservation>,
+        limit: u64,
+        looks_only: bool,
+    ) -> HitOutcome {
+        let _waiting = link.reservation.wait(limit);
         let started = Instant::now();
         loop {
             let mut done = std::pin::pin!(link.done.notified());
@@ -172,14 +179,14 @@ impl SharedQuota {
         }
     }
 
-    /// The outcome while Redis is away.
-    fn on_outage_answer(&self, link: &Arc<Reservation>, looks_only: bool) -> HitOutcome {
+    /// What to do without an answer.
+    fn on_outage_answer(&self, link: &Arc<LinkReservation>, looks_only: bool) -> HitOutcome {
         metrics::counter!("kurz_quota_unanswered_total").increment(1);
         if self.on_outage != OnOutage::Open {
             return HitOutcome::Away;
         }
         if !looks_only {
-            link.add_debt();
+            link.reservation.add_debt();
         }
         HitOutcome::Granted
     }
@@ -187,14 +194,14 @@ impl SharedQuota {
     /// Another instance wants the unused hits of `link`.
     pub fn recall(&self, link: LinkId) {
         let held = lock(&self.links).get(&link).cloned();
-        if let Some(reservation) = held {
-            reservation.recall();
-            self.request(&reservation);
+        if let Some(link) = held {
+            link.reservation.recall();
+            self.request(&link);
         }
     }
 
-    /// Queue a request for the link. Never waits.
-    fn request(&self, link: &Arc<Reservation>) {
+    /// See to it that the link is asked about. Never waits.
+    fn request(&self, link: &Arc<LinkReservation>) {
         if self.redis.is_away() || link.busy.swap(true, Ordering::AcqRel) {
             return;
         }
@@ -216,7 +223,7 @@ impl SharedQuota {
 
     async fn ask_all(
         self: Arc<Self>,
-        mut waiting: mpsc::Receiver<Arc<Reservation>>,
+        mut waiting: mpsc::Receiver<Arc<LinkReservation>>,
         tasks: TaskTracker,
     ) {
         let room = Arc::new(Semaphore::new(AT_ONCE));
@@ -230,8 +237,8 @@ impl SharedQuota {
         }
     }
 
-    /// Send requests for a link until all that wait for it have an outcome.
-    async fn synchronise(&self, link: &Arc<Reservation>) {
+    /// Ask about a link until those who wait have what they can get.
+    async fn synchronise(&self, link: &Arc<LinkReservation>) {
         if !link.active.swap(true, Ordering::AcqRel) {
             lock(&self.active).push(Arc::clone(link));
         }
@@ -239,28 +246,28 @@ impl SharedQuota {
         link.may_wait_longer.store(false, Ordering::Release);
         link.busy.store(false, Ordering::Release);
         link.done.notify_waiters();
-        // A redirect may have begun to wait between the last answer and this.
-        let recalled = link.is_recalled();
-        if recalled || link.is_wanting(self.now().as_ms()) {
+        // Somebody may have come after the last answer and before it was said that nobody asks.
+        let recalled = link.reservation.is_recalled();
+        if recalled || link.reservation.is_wanting(self.now().as_ms()) {
             self.request(link);
         }
     }
 
-    async fn exchange(&self, link: &Arc<Reservation>) {
+    async fn exchange(&self, link: &Arc<LinkReservation>) {
         let mut seed = None;
         let mut recalled_at: Option<Instant> = None;
         let mut step = RECALL_STEP;
         loop {
             let now = self.now();
             let month = Month::of(now);
-            let request = link.request(month, self.peers.size(), seed, now.as_ms());
+            let request = link.reservation.request(month, self.peers.size(), seed, now.as_ms());
             let Some(reply) = self.send(link, &request).await else {
-                if self.redis.is_away() || link.waiting() == 0 {
+                if self.redis.is_away() || link.reservation.waiting() == 0 {
                     return;
                 }
                 continue;
             };
-            let next = link.settle(&request, &reply, self.now().as_ms());
+            let next = link.reservation.settle(&request, &reply, self.now().as_ms());
             link.done.notify_waiters();
             match next {
                 NextStep::Done => return,
@@ -269,16 +276,16 @@ impl SharedQuota {
                     link.may_wait_longer.store(true, Ordering::Release);
                     seed = Some(self.seed(link, month).await);
                 }
-                NextStep::Contested if link.waiting() == 0 => return,
+                NextStep::Contested if link.reservation.waiting() == 0 => return,
                 NextStep::Contested => {
                     let since = *recalled_at.get_or_insert_with(|| {
                         link.may_wait_longer.store(true, Ordering::Release);
-                        self.peers.publish(Message::Recall(link.link().0));
+                        self.peers.publish(Message::Recall(link.reservation.link().0));
                         metrics::counter!("kurz_quota_recalls_total").increment(1);
                         Instant::now()
                     });
                     if since.elapsed() >= RECALL {
-                        link.close(month, self.now().as_ms() + LOST_MS);
+                        link.reservation.close(month, self.now().as_ms() + LOST_MS);
                         return;
                     }
                     sleep(step).await;
@@ -288,25 +295,25 @@ impl SharedQuota {
         }
     }
 
-    /// The hits of a link, from the store.
-    async fn seed(&self, link: &Reservation, month: Month) -> u64 {
-        if link.unreported(month) > 0 {
-            // Redis lost the counter: the last hits are still to be flushed to the store.
+    /// What the store knows of a link's hits.
+    async fn seed(&self, link: &LinkReservation, month: Month) -> u64 {
+        if link.reservation.unreported(month) > 0 {
+            // There was a counter, and it is lost: the last hits are on their way to the store.
             sleep(WRITTEN_AFTER).await;
         }
-        let written = self.store.month_hits(link.link(), month).await;
-        // Without the store, the hits known when the link was loaded are used.
-        written.unwrap_or_else(|_| link.known(month))
+        let written = self.store.month_hits(link.reservation.link(), month).await;
+        // Without the store, what was known when the link was read has to do.
+        written.unwrap_or_else(|_| link.reservation.known(month))
     }
 
-    /// Send a request to Redis; `None` without an answer.
-    async fn send(&self, link: &Reservation, request: &GrantRequest) -> Option<GrantReply> {
+    /// Put a request to Redis; `None` when there is no answer.
+    async fn send(&self, link: &LinkReservation, request: &GrantRequest) -> Option<GrantReply> {
         if self.redis.is_away() {
-            link.unsent(request);
+            link.reservation.unsent(request);
             return None;
         }
-        link.sending();
-        let key = format!("links:{}:hits:{}", link.link(), request.month);
+        link.reservation.sending();
+        let key = format!("links:{}:hits:{}", link.reservation.link(), request.month);
         let args = grant_script::arguments(request, self.peers.instance());
         let numbers = self.redis.run(&self.script, &key, &args).await.ok()?;
         let reply = grant_script::read(&numbers)?;
@@ -337,8 +344,8 @@ impl SharedQuota {
         let at = self.now().as_ms();
         let mut idle = Vec::new();
         lock(&self.active).retain(|link| {
-            let status = link.status(at);
-            let is_idle = status.idle_ms >= IDLE_MS && link.waiting() == 0;
+            let status = link.reservation.status(at);
+            let is_idle = status.idle_ms >= IDLE_MS && link.reservation.waiting() == 0;
             if is_idle && status.held == 0 && !status.unanswered {
                 link.active.store(false, Ordering::Release);
                 return false;
@@ -354,7 +361,7 @@ impl SharedQuota {
         }
         for (link, is_idle) in idle {
             if is_idle {
-                link.recall();
+                link.reservation.recall();
             }
             self.request(&link);
         }
@@ -367,17 +374,17 @@ impl SharedQuota {
 
     /// Return all reserved hits, at shutdown.
     pub async fn give_back(&self) {
-        let held: Vec<Arc<Reservation>> = lock(&self.active).drain(..).collect();
-        let give = |link: Arc<Reservation>| async move {
-            // Twice when a request was in flight.
+        let held: Vec<Arc<LinkReservation>> = lock(&self.active).drain(..).collect();
+        let give = |link: Arc<LinkReservation>| async move {
+            // Twice when a request was under way, which is asked again first.
             for _ in 0..2 {
-                link.recall();
+                link.reservation.recall();
                 let now = self.now();
                 let month = Month::of(now);
-                let request = link.request(month, self.peers.size(), None, now.as_ms());
+                let request = link.reservation.request(month, self.peers.size(), None, now.as_ms());
                 let Some(reply) = self.send(&link, &request).await else { return };
-                link.settle(&request, &reply, now.as_ms());
-                if link.status(now.as_ms()).held == 0 {
+                link.reservation.settle(&request, &reply, now.as_ms());
+                if link.reservation.status(now.as_ms()).held == 0 {
                     return;
                 }
             }

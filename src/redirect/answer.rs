@@ -8,9 +8,9 @@ use http::{HeaderMap, HeaderValue, Response, StatusCode};
 
 use crate::cache::CachedLink;
 use crate::language::{Language, wants_page};
-use crate::link::Reason;
 use crate::redirect::pages;
 use crate::redirect::{RedirectResponse, withheld_pages};
+use kurz_core::link::Reason;
 
 const NO_STORE: HeaderValue = HeaderValue::from_static("no-store");
 const NO_SNIFF: HeaderValue = HeaderValue::from_static("nosniff");

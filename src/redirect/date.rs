@@ -2,7 +2,7 @@
 
 use std::sync::{Mutex, PoisonError};
 
-use crate::clock::Timestamp;
+use kurz_core::time::Timestamp;
 
 /// The date that was asked for last. Each worker has its own, so that its lock is always free.
 #[derive(Debug, Default)]

@@ -6,7 +6,7 @@
 mod answer;
 mod date;
 mod pages;
-pub mod visitor_kind;
+mod visitor_kind;
 mod withheld_pages;
 
 use std::error::Error;
@@ -17,20 +17,22 @@ use bytes::Bytes;
 use http::{HeaderMap, Method, Response};
 
 use crate::cache::{CachedLink, Found, Hosts, LinkCache, NearCache};
-use crate::clicks::{Click, ClickQueue, ClickWriter, VisitorKind};
+use crate::clicks::ClickWriter;
 use crate::client_address::{ClientAddress, TrustedProxies};
-use crate::clock::{Clock, Stopwatch, Timestamp};
-use crate::code::{Reserved, path};
+use crate::clock::{Clock, Stopwatch};
 use crate::language::Language;
-use crate::limits::Limits;
-use crate::limits::throttle::Throttle;
-use crate::link::{AddressKey, Decision, Month};
-use crate::quota::{HitOutcome, Reservation, SharedQuota};
+use crate::quota::{HitOutcome, LinkReservation, SharedQuota};
 use crate::telemetry::{RequestIds, error_chain};
+use crate::throttle::Throttle;
+use kurz_core::clicks::{Click, ClickQueue, VisitorKind, Visitors};
+use kurz_core::code::{Reserved, path};
+use kurz_core::limits::Limits;
+use kurz_core::link::{AddressKey, Decision, Month};
+use kurz_core::time::Timestamp;
 
 use answer::Refusal;
 pub use date::Date;
-pub use visitor_kind::Visitors;
+pub use visitor_kind::visitor_kind;
 
 /// An answer of the data plane: no body, or a small one.
 pub type RedirectResponse = Response<Bytes>;
@@ -161,7 +163,7 @@ impl RedirectService {
     pub fn on_worker(mut self, worker: usize) -> Self {
         self.near = Arc::new(self.links.near());
         self.queue = self.writer.queue(worker);
-        self.visitors = Arc::new(self.visitors.alike());
+        self.visitors = Arc::new(self.visitors.with_empty_cache());
         self.date = Arc::default();
         self
     }
@@ -181,7 +183,7 @@ impl RedirectService {
             client: self.proxies.client(peer, headers),
             shows: answer::shows(headers),
         };
-        let visit = Visit { visitor: self.visitors.of(method, headers), arrival };
+        let visit = Visit { visitor: visitor_kind(&self.visitors, method, headers), arrival };
         let cause = match self.links.get(key.as_str()) {
             Some(Found::Link(link)) => match self.admit(&link, visit.visitor, self.clock.now()) {
                 Admission::Ask => MissCause::Hit(link),
@@ -310,7 +312,7 @@ impl RedirectService {
     fn shared<'a>(
         &'a self,
         link: &'a CachedLink,
-    ) -> Option<(&'a SharedQuota, &'a Arc<Reservation>)> {
+    ) -> Option<(&'a SharedQuota, &'a Arc<LinkReservation>)> {
         Some((self.quota.as_deref()?, link.counters().reservation()?))
     }
 

@@ -2,8 +2,8 @@
 //! Constants, as all pages of the data plane.
 
 use crate::language::Language;
-use crate::link::Reason;
 use crate::redirect::pages::html;
+use kurz_core::link::Reason;
 
 /// The page for a reason.
 #[rustfmt::skip]

@@ -13,14 +13,15 @@ use crate::client_address::TrustedProxies;
 use crate::clock::Clock;
 use crate::config::{Config, PrivateTargets, RateLimits, Targets, password_threads};
 use crate::entropy::Entropy;
-use crate::limits;
-use crate::link::OwnAddresses;
 use crate::peers::Peers;
 use crate::quota::SharedQuota;
-use crate::redirect::{RedirectService, Visitors};
+use crate::redirect::RedirectService;
 use crate::redis::Redis;
 use crate::store::Store;
 use crate::telemetry::RequestIds;
+use kurz_core::clicks::Visitors;
+use kurz_core::limits;
+use kurz_core::link::OwnAddresses;
 
 /// The parts of `app`; `bound` is the address that the listener got.
 pub(super) async fn parts(

@@ -14,12 +14,12 @@ use utoipa_axum::router::OpenApiRouter;
 
 use crate::api;
 use crate::app::App;
-use crate::code::Reserved;
 use crate::compat;
 use crate::config::PublicUrl;
 use crate::problem::Problem;
 use crate::telemetry::{self, Telemetry};
 use crate::web;
+use kurz_core::code::Reserved;
 
 /// The OpenAPI document.
 pub fn document() -> OpenApi {

@@ -5,12 +5,12 @@ use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 
 use super::run::StartError;
-use crate::account::token::Tokens;
 use crate::clock::Clock;
-use crate::code::counter::{LENGTH, Scrambler};
 use crate::config::{Access, Codes};
 use crate::entropy::Entropy;
 use crate::store::Store;
+use kurz_core::account::token::Tokens;
+use kurz_core::code::counter::{LENGTH, Scrambler};
 
 /// Where secrets come from.
 #[derive(Debug)]

@@ -4,14 +4,14 @@
 //! Invariant: rows are only added. When a link is purged the detail of its changes, which holds old
 //! targets, is emptied, unless the link was disabled; that something was done, when and by whom stays.
 
-use crate::account::{Email, KeyId, UserId};
-use crate::clock::Timestamp;
-use crate::code::WorkspaceId;
-use crate::link::LinkId;
 use crate::store::driver::{Outcome, Step, statements};
 use crate::store::locks::HeldLock;
 use crate::store::value::{SqlRow, SqlValue};
 use crate::store::{Error, Store};
+use kurz_core::account::{Email, KeyId, UserId};
+use kurz_core::code::WorkspaceId;
+use kurz_core::link::LinkId;
+use kurz_core::time::Timestamp;
 
 /// Entries, with the name of their subject where that still exists.
 macro_rules! audit {

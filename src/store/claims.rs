@@ -3,13 +3,13 @@
 //! Invariant: each token works once. The update itself asks whether the link is still there to be
 //! taken, so of any number of claimers one gets a row.
 
-use crate::account::UserId;
-use crate::clock::Timestamp;
-use crate::code::Code;
-use crate::link::LinkId;
 use crate::store::driver::{Outcome, Step, statements};
 use crate::store::value::SqlValue;
 use crate::store::{Error, NewAuditEntry, Store};
+use kurz_core::account::UserId;
+use kurz_core::code::Code;
+use kurz_core::link::LinkId;
+use kurz_core::time::Timestamp;
 
 statements! {
     CLAIM = "update links set owner_id = $1, claim_hash = null, expires_at = null,

@@ -6,7 +6,6 @@
 
 use std::time::Duration;
 
-use crate::clock::Timestamp;
 use crate::store::driver::{Outcome, Step, statements};
 use crate::store::link_columns::PURGED_COLUMNS;
 use crate::store::locks::{HeldLock, database_now, ms};
@@ -14,6 +13,7 @@ use crate::store::text::Piece::{Nulls, Text};
 use crate::store::text::text;
 use crate::store::value::{SqlRow, SqlValue};
 use crate::store::{Error, Store, audit};
+use kurz_core::time::Timestamp;
 
 /// Links that have been deleted or expired for as long as the parameter `$grace` says.
 macro_rules! is_due {

@@ -3,12 +3,12 @@
 //! Invariant: only these statements enable a link again: neither an edit, nor deleting
 //! and restoring it, nor its purge, nor asking for the same URL again.
 
-use crate::account::UserId;
-use crate::clock::Timestamp;
-use crate::link::{LinkId, Reason};
 use crate::store::driver::{Step, statements};
 use crate::store::value::{SqlRow, SqlValue};
 use crate::store::{Error, LinkAddress, NewAuditEntry, Store};
+use kurz_core::account::UserId;
+use kurz_core::link::{LinkId, Reason};
+use kurz_core::time::Timestamp;
 
 statements! {
     DISABLE = "update links set disabled_at = $1, disabled_reason = $2, disabled_note = $3,

@@ -5,11 +5,11 @@
 //! [`statements!`] macro, so no run-time string reaches a database, and a test can prepare every
 //! statement on both.
 
-use crate::clock::Timestamp;
 use crate::store::Error;
 use crate::store::postgres::Postgres;
 use crate::store::sqlite::Sqlite;
 use crate::store::value::{SqlRow, SqlValue};
+use kurz_core::time::Timestamp;
 
 /// A statement: its name, for logs, and its constant text, with `$n` parameters that first appear in
 /// ascending order.

@@ -3,8 +3,6 @@
 //! Invariant: a change names the version it was made on, so of two changes made on the same copy
 //! one is refused.
 
-use crate::clock::Timestamp;
-use crate::link::{Link, LinkFields, LinkId, Strategy};
 use crate::store::driver::{Outcome, Step, statements};
 use crate::store::insert::tag_steps;
 use crate::store::link_columns::{FIELD_COLUMNS, field_values};
@@ -14,6 +12,8 @@ use crate::store::text::{position_of, text};
 use crate::store::value::SqlValue;
 use crate::store::{Error, Store};
 use crate::store::{NewAuditEntry, audit};
+use kurz_core::link::{Link, LinkFields, LinkId, Strategy};
+use kurz_core::time::Timestamp;
 
 /// The first parameter of `EDIT` that is a field.
 const FIRST_FIELD: usize = 6;

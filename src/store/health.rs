@@ -4,12 +4,12 @@
 //! Invariant: a link is reserved before its target is visited, under the lock, and is not due again
 //! before its next time: so no link is visited more often, whatever becomes of the process.
 
-use crate::clock::Timestamp;
-use crate::link::LinkId;
 use crate::store::driver::{Outcome, Step, statements};
 use crate::store::locks::HeldLock;
 use crate::store::value::{SqlRow, SqlValue};
 use crate::store::{Error, Store};
+use kurz_core::link::LinkId;
+use kurz_core::time::Timestamp;
 
 statements! {
     DUE_AGAIN = "select l.id, l.target from link_health h join links l on l.id = h.link_id

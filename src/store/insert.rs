@@ -3,10 +3,6 @@
 //! Invariant: whether a code is free is decided by the unique indexes, inside the insert itself.
 //! A purged link keeps its row, so the same indexes guard its code for good.
 
-use crate::account::UserId;
-use crate::clock::Timestamp;
-use crate::code::{Code, WorkspaceId};
-use crate::link::{LinkFields, LinkId, LinkOrigin, Month, Strategy};
 use crate::store::driver::{Outcome, Step, statements};
 use crate::store::link_columns::{FIELD_COLUMNS, LINK_COLUMNS, at, field_values, join_tags};
 use crate::store::row_checksum::row_checksum;
@@ -14,6 +10,10 @@ use crate::store::text::Piece::{Assignments, Names, Params, Text};
 use crate::store::text::text;
 use crate::store::value::{SqlRow, SqlValue};
 use crate::store::{Error, Store};
+use kurz_core::account::UserId;
+use kurz_core::code::{Code, WorkspaceId};
+use kurz_core::link::{LinkFields, LinkId, LinkOrigin, Month, Strategy};
+use kurz_core::time::Timestamp;
 
 /// Where the columns of the fields begin.
 const FIRST_FIELD: usize = LINK_COLUMNS.len() - FIELD_COLUMNS.len();

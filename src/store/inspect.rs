@@ -1,10 +1,10 @@
 //! Looking at a store without changing it: not even its tables are brought up to date.
 
-use crate::clock::Timestamp;
 use crate::config::{StoreConfig, StoreUrl};
 use crate::store::driver::Db;
 use crate::store::migrate::{self, SchemaState};
 use crate::store::{Error, Store, connect_postgres, name_file, sqlite};
+use kurz_core::time::Timestamp;
 
 impl Store {
     /// How far a store's tables have come. What is not there is not made.

@@ -1,10 +1,10 @@
 //! Instances: the processes that serve this store, and when each was last seen. For the
 //! administrator's page; nothing is decided by it.
 
-use crate::clock::Timestamp;
 use crate::store::driver::{Step, statements};
 use crate::store::value::{SqlRow, SqlValue};
 use crate::store::{Error, Store};
+use kurz_core::time::Timestamp;
 
 statements! {
     BEAT = "insert into instances (name, version, started_at, seen_at) values ($1, $2, $3, $4)

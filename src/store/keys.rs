@@ -1,13 +1,13 @@
 //! API keys. Of the key itself only its hash is here.
 
-use crate::account::{KeyId, Scopes, UserId};
-use crate::clock::Timestamp;
-use crate::code::WorkspaceId;
 use crate::store::driver::{Step, statements};
 use crate::store::users::{User, read_user, user_columns};
 use crate::store::value::{SqlRow, SqlValue};
 use crate::store::workspaces::read_id;
 use crate::store::{Error, NewAuditEntry, Store};
+use kurz_core::account::{KeyId, Scopes, UserId};
+use kurz_core::code::WorkspaceId;
+use kurz_core::time::Timestamp;
 
 macro_rules! key_columns {
     () => {

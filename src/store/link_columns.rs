@@ -1,11 +1,11 @@
 //! The columns of `links`, listed once. What is selected, inserted and copied follows from this list, and
 //! rows are read by these names.
 
-use crate::clock::Timestamp;
-use crate::link::LinkFields;
 use crate::store::Error;
 use crate::store::text::Selected;
 use crate::store::value::{SqlRow, SqlValue};
+use kurz_core::link::LinkFields;
+use kurz_core::time::Timestamp;
 
 macro_rules! link_columns {
     (
@@ -20,7 +20,7 @@ macro_rules! link_columns {
         /// Those of [`LinkFields`]. A field's column has its name.
         pub(super) const FIELD_COLUMNS: &[&str] = &[$(stringify!($field)),+];
 
-        /// What a [`crate::link::Link`] is read from; begins with [`LINK_COLUMNS`].
+        /// What a [`kurz_core::link::Link`] is read from; begins with [`LINK_COLUMNS`].
         pub(super) const LINK_SELECTED: &[Selected] = &[
             $(Selected { name: stringify!($column), expression: concat!("l.", stringify!($column)) },)+
             $(Selected { name: stringify!($field), expression: concat!("l.", stringify!($field)) },)+

@@ -1,13 +1,13 @@
 //! Links by key, and how a row becomes a [`Link`].
 
-use crate::account::{KeyId, UserId};
-use crate::code::{Code, WorkspaceId};
-use crate::link::{Disabled, Link, LinkId, LinkOrigin, Month, Reason};
 use crate::store::driver::statements;
 use crate::store::link_columns::{at, read_fields};
 use crate::store::value::{SqlRow, SqlValue};
 use crate::store::workspaces::{read_id, read_strategy};
 use crate::store::{Error, Store, row_checksum};
+use kurz_core::account::{KeyId, UserId};
+use kurz_core::code::{Code, WorkspaceId};
+use kurz_core::link::{Disabled, Link, LinkId, LinkOrigin, Month, Reason};
 
 /// A statement that reads links, those that `$which` says.
 macro_rules! link_text {

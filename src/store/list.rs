@@ -4,8 +4,6 @@
 //! A list has a scope: the links of a workspace, or somebody's own in `main`. Both have indexes for their
 //! sorts and searches. The third scope, all of `main`, is for administrators and open servers.
 
-use crate::clock::Timestamp;
-use crate::link::{Link, Status, Strategy};
 use crate::store::driver::{Sql, statements};
 use crate::store::link_columns::LINK_SELECTED;
 use crate::store::links::{link_text, read_link};
@@ -15,6 +13,8 @@ use crate::store::text::Piece::{Selected, Text};
 use crate::store::text::text;
 use crate::store::value::SqlValue;
 use crate::store::{Error, Store};
+use kurz_core::link::{Link, Status, Strategy};
+use kurz_core::time::Timestamp;
 
 /// Which links, whatever the list and the order: status at a time, strategy, tag.
 macro_rules! filters {

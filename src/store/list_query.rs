@@ -1,6 +1,6 @@
 //! The order of a list of links, a position in it, and what to search for. The statements are in `list`.
 
-use crate::link::LinkId;
+use kurz_core::link::LinkId;
 
 /// What a list is sorted by.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,8 +1,8 @@
 //! Which links a list holds, and how the column `list_scope` says it: the workspace of a link, or
 //! `main/{owner}` for a link of a user in `main`.
 
-use crate::account::UserId;
-use crate::code::WorkspaceId;
+use kurz_core::account::UserId;
+use kurz_core::code::WorkspaceId;
 
 /// Which links a list holds.
 #[derive(Clone, Debug, PartialEq, Eq)]

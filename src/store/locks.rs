@@ -7,10 +7,10 @@
 
 use std::time::Duration;
 
-use crate::clock::Timestamp;
 use crate::store::driver::{Step, statements};
 use crate::store::value::{SqlRow, SqlValue};
 use crate::store::{Error, Store};
+use kurz_core::time::Timestamp;
 
 /// The database's clock inside a statement; `$param` comes from `Db::clock_param`.
 macro_rules! database_now {

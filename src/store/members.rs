@@ -1,12 +1,12 @@
 //! Members of workspaces and their roles.
 
-use crate::account::{Email, Role, UserId};
-use crate::clock::Timestamp;
-use crate::code::WorkspaceId;
 use crate::store::driver::{Step, statements};
 use crate::store::value::{SqlRow, SqlValue};
 use crate::store::workspaces::{Workspace, read_workspace};
 use crate::store::{Error, NewAuditEntry, Store};
+use kurz_core::account::{Email, Role, UserId};
+use kurz_core::code::WorkspaceId;
+use kurz_core::time::Timestamp;
 
 statements! {
     /// Read by every request about a workspace that is not `main`.

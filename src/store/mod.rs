@@ -14,13 +14,11 @@ mod disable;
 mod driver;
 mod edit;
 mod error;
-pub mod group_commit;
 mod health;
 mod insert;
 mod inspect;
 mod instances;
 mod keys;
-pub mod lease;
 mod link_columns;
 mod links;
 mod list;
@@ -81,7 +79,7 @@ pub use workspaces::{Host, Workspace};
 use std::path::Path;
 
 use crate::config::{StoreConfig, StoreUrl};
-use crate::link::AddressKey;
+use kurz_core::link::AddressKey;
 
 use deadpool_postgres::Object;
 

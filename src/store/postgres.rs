@@ -21,12 +21,12 @@ use tokio_postgres::types::{IsNull, ToSql, Type};
 use tokio_postgres::{Client, Config, Connection, Socket, Statement};
 use tokio_postgres_rustls::MakeRustlsConnect;
 
-use crate::clock::Timestamp;
 use crate::config::StoreConfig;
 use crate::store::Error;
 use crate::store::driver::{Load, Outcome, Sql, Step};
 use crate::store::tls;
 use crate::store::value::{SqlRow, SqlValue};
+use kurz_core::time::Timestamp;
 
 /// How long to wait for a connection, from the pool or to the server.
 const CONNECT: Duration = Duration::from_secs(5);

@@ -1,14 +1,14 @@
 //! The look-up of a redirect that misses the cache: what it needs of a link, by the link's address.
 
-use crate::clock::Timestamp;
-use crate::link::lifecycle::Lifecycle;
-use crate::link::{AddressKey, LinkId, Month};
 use crate::store::driver::statements;
 use crate::store::links::read_reason;
 use crate::store::text::Piece::{Selected as Columns, Text};
 use crate::store::text::{Selected, position, text};
 use crate::store::value::{SqlRow, SqlValue};
 use crate::store::{Error, Store, row_checksum};
+use kurz_core::link::lifecycle::Lifecycle;
+use kurz_core::link::{AddressKey, LinkId, Month};
+use kurz_core::time::Timestamp;
 
 /// What a redirect reads.
 const COLUMNS: &[Selected] = &[

@@ -10,10 +10,10 @@ use std::time::Duration;
 
 use tokio::time::{Instant, timeout};
 
-use crate::link::AddressKey;
 use crate::store::driver::Sql;
 use crate::store::postgres::Postgres;
 use crate::store::value::{SqlRow, SqlValue};
+use kurz_core::link::AddressKey;
 
 /// How long an answer may take before the primary is asked instead.
 const PATIENCE: Duration = Duration::from_millis(250);

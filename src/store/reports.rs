@@ -3,11 +3,11 @@
 //! Invariant: bounded. Of one link and one address there is one report, of one link and in all there
 //! are at most as many as the caller says; the rows of a link are removed when it is handled or purged.
 
-use crate::clock::Timestamp;
-use crate::link::LinkId;
 use crate::store::driver::{Step, statements};
 use crate::store::value::{SqlRow, SqlValue};
 use crate::store::{Error, Store};
+use kurz_core::link::LinkId;
+use kurz_core::time::Timestamp;
 
 statements! {
     /// No row back: a bound is reached, or this address reported the link before.

@@ -6,10 +6,10 @@
 
 use xxhash_rust::xxh64::Xxh64;
 
-use crate::link::LinkId;
 use crate::store::driver::statements;
 use crate::store::value::{SqlRow, SqlValue};
 use crate::store::{Error, Store};
+use kurz_core::link::LinkId;
 
 statements! {
     WITH_CHECKSUM = "select id, workspace, code, target, row_checksum from links

@@ -1,10 +1,10 @@
 //! Secrets that kurz generates at its first start and keeps: the salt of the counter codes and
 //! what sign-in tokens are signed with.
 
-use crate::clock::Timestamp;
 use crate::store::driver::{Step, statements};
 use crate::store::value::SqlValue;
 use crate::store::{Error, Store};
+use kurz_core::time::Timestamp;
 
 statements! {
     FIND_SECRET = "select value from secrets where name = $1";

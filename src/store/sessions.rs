@@ -3,12 +3,12 @@
 //! Invariant: a session is valid only while the user's token version is what it was at sign-in, so
 //! a new password and signing out everywhere end all of them without touching this table.
 
-use crate::account::UserId;
-use crate::clock::Timestamp;
 use crate::store::driver::{Step, statements};
 use crate::store::users::{User, read_user, user_columns};
 use crate::store::value::{SqlRow, SqlValue};
 use crate::store::{Error, Store};
+use kurz_core::account::UserId;
+use kurz_core::time::Timestamp;
 
 macro_rules! session_columns {
     () => {

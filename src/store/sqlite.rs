@@ -18,10 +18,10 @@ use rusqlite::{Connection, ErrorCode, OpenFlags, PrepFlags, Statement, ToSql};
 use tokio::sync::{mpsc, oneshot};
 
 use crate::store::driver::{Load, Outcome, Sql, Step};
-use crate::store::group_commit::{GroupCommit, RolledBack, TransactionResult};
 use crate::store::value::{SqlRow, SqlValue};
 use crate::store::wal::{LOG_BYTES, WalMonitor};
 use crate::store::{Error, statements};
+use kurz_core::group_commit::{GroupCommit, RolledBack, TransactionResult};
 
 /// How long to wait for another process's lock on the file.
 const BUSY: Duration = Duration::from_secs(5);

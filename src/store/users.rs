@@ -1,10 +1,10 @@
 //! Users: who can sign in. Also what goes when an account goes.
 
-use crate::account::{Email, UserId};
-use crate::clock::Timestamp;
 use crate::store::driver::{Outcome, Step, statements};
 use crate::store::value::{SqlRow, SqlValue};
 use crate::store::{Error, NewAuditEntry, Store, audit};
+use kurz_core::account::{Email, UserId};
+use kurz_core::time::Timestamp;
 
 /// The columns that [`read_user`] reads, of `users u`, from the first one on.
 macro_rules! user_columns {

@@ -3,8 +3,8 @@
 
 use std::borrow::Cow;
 
-use crate::clock::Timestamp;
 use crate::store::Error;
+use kurz_core::time::Timestamp;
 
 /// One parameter or one column.
 #[derive(Clone, Debug, PartialEq)]

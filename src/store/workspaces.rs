@@ -1,12 +1,12 @@
 //! Workspaces and the hosts they answer on.
 
-use crate::account::{Role, UserId};
-use crate::clock::Timestamp;
-use crate::code::WorkspaceId;
-use crate::link::Strategy;
 use crate::store::driver::{Outcome, Step, statements};
 use crate::store::value::{SqlRow, SqlValue};
 use crate::store::{Error, NewAuditEntry, Store, audit, members};
+use kurz_core::account::{Role, UserId};
+use kurz_core::code::WorkspaceId;
+use kurz_core::link::Strategy;
+use kurz_core::time::Timestamp;
 
 statements! {
     /// A deleted workspace comes back under its old name: its tombstones still guard its codes.

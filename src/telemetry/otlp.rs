@@ -200,7 +200,7 @@ mod tests {
     use super::super::request_id::RequestIds;
     use super::super::trace_parent::TraceParent;
     use super::*;
-    use crate::clock::Timestamp;
+    use kurz_core::time::Timestamp;
 
     #[test]
     fn a_span_is_written_as_the_protocol_has_it() {

@@ -19,11 +19,12 @@ use super::access_log;
 use super::otlp::Exporter;
 use super::request_id::{RequestId, RequestIds};
 use super::trace_parent::TraceParent;
-use crate::account::{Caller, CallerKind, Credential};
 use crate::client_address::ClientAddress;
-use crate::clock::{Clock, Stopwatch, Timestamp};
+use crate::clock::{Clock, Stopwatch};
 use crate::config::{AccessLog, Log};
 use crate::entropy::Entropy;
+use kurz_core::account::{Caller, CallerKind, Credential};
+use kurz_core::time::Timestamp;
 
 tokio::task_local! {
     /// A problem is made far below the handlers, where no request is at hand.

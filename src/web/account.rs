@@ -7,7 +7,6 @@ use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use http::HeaderMap;
 use http::header::SET_COOKIE;
 
-use crate::account::Refused;
 use crate::app::{App, AppError, Browser, BrowserSession, Resource};
 use crate::web::cookies;
 use crate::web::errors::{FormErrors, PageError};
@@ -16,6 +15,7 @@ use crate::web::keys::Keys;
 use crate::web::login::agent;
 use crate::web::page::{self, Layout, Note};
 use crate::web::visitor::{PageCall, Visitor};
+use kurz_core::account::Refused;
 
 #[derive(Template)]
 #[template(path = "account.html")]

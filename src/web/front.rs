@@ -7,13 +7,13 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 
 use crate::app::{App, AppError, Created, LinkRequest, MAIN};
-use crate::clock::Timestamp;
-use crate::link::qr::{self, Look};
 use crate::web::errors::{FormErrors, PageError};
 use crate::web::form::FormData;
 use crate::web::i18n::fill;
 use crate::web::page::{self, Layout};
 use crate::web::visitor::{PublicCall, Visitor};
+use kurz_core::link::qr::{self, Look};
+use kurz_core::time::Timestamp;
 
 #[derive(Template)]
 #[template(path = "front.html")]
@@ -126,7 +126,7 @@ mod tests {
         assert_eq!(with_scheme("http://example.com"), "http://example.com");
         assert_eq!(with_scheme("ftp://example.com"), "ftp://example.com");
         assert_eq!(with_scheme(""), "");
-        let dangerous = crate::code::canonicalise(&with_scheme("javascript:alert(1)"));
+        let dangerous = kurz_core::code::canonicalise(&with_scheme("javascript:alert(1)"));
         assert!(dangerous.is_err());
     }
 }

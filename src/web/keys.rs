@@ -3,15 +3,15 @@
 use axum::response::{IntoResponse, Redirect, Response};
 use http::StatusCode;
 
-use crate::account::{Caller, KeyId, Scope};
 use crate::app::{ApiKey, App, AppError, KeyRequest, Resource};
-use crate::link::field_text::read_time;
 use crate::web::errors::{FormErrors, PageError};
 use crate::web::form::FormData;
 use crate::web::i18n::Words;
 use crate::web::page;
 use crate::web::site::own_path;
 use crate::web::visitor::PageCall;
+use kurz_core::account::{Caller, KeyId, Scope};
+use kurz_core::link::field_text::read_time;
 
 /// The keys that a page shows, and the form for another.
 #[derive(Debug, Default)]

@@ -7,13 +7,13 @@ use axum::response::{IntoResponse, Response};
 use http::{HeaderMap, HeaderValue, StatusCode, header};
 
 use crate::app::{App, Person};
-use crate::clock::Timestamp;
 use crate::language::{self, Language};
 use crate::problem::Problem;
 use crate::telemetry::{RequestId, current_request_id};
 use crate::web::assets;
 use crate::web::i18n::Words;
 use crate::web::visitor::{Visitor, words_of};
+use kurz_core::time::Timestamp;
 
 /// Nothing from elsewhere, no script but ours, no text that becomes markup, in nobody's frame.
 const POLICY: HeaderValue = HeaderValue::from_static(

@@ -10,13 +10,13 @@ use http::{HeaderMap, Method, StatusCode, header};
 
 use crate::app::{App, AppError, ShownLink};
 use crate::client_address::ClientAddress;
-use crate::code::path::{self, PathTarget};
-use crate::link::Status;
 use crate::problem::Problem;
 use crate::web::errors::{self, PageError};
 use crate::web::page::{self, Layout};
 use crate::web::report;
 use crate::web::visitor::words_of;
+use kurz_core::code::path::{self, PathTarget};
+use kurz_core::link::Status;
 
 #[derive(Template)]
 #[template(path = "preview.html")]

@@ -4,12 +4,12 @@ use askama::Template;
 use axum::response::{IntoResponse, Redirect, Response};
 
 use crate::app::{MOST_WORDS, ReportRequest};
-use crate::link::Reason;
 use crate::web::errors::{FormErrors, PageError};
 use crate::web::form::FormData;
 use crate::web::links::disable::reason;
 use crate::web::page::{self, Layout, Note};
 use crate::web::visitor::PublicCall;
+use kurz_core::link::Reason;
 
 /// Where it is: on the hosts of workspaces as well.
 pub(super) const PATH: &str = "/app/report";

@@ -8,7 +8,6 @@ use http::request::Parts;
 use http::{HeaderMap, HeaderValue, Method, header};
 use serde::de::DeserializeOwned;
 
-use crate::account::Caller;
 use crate::app::{App, Browser};
 use crate::client_address::ClientAddress;
 use crate::language::Language;
@@ -17,6 +16,7 @@ use crate::web::cookies;
 use crate::web::errors::PageError;
 use crate::web::form::FormData;
 use crate::web::i18n::Words;
+use kurz_core::account::Caller;
 
 /// Anybody.
 #[derive(Clone, Debug)]

@@ -7,9 +7,9 @@ pub(crate) mod revoke;
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use crate::account::Scope;
 use crate::api::time::Time;
 use crate::app::ApiKey;
+use kurz_core::account::Scope;
 
 /// An API key, without the key itself.
 #[derive(Clone, Debug, Serialize, ToSchema)]

@@ -2,9 +2,9 @@
 
 use http::StatusCode;
 
-use crate::account::KeyId;
 use crate::api::call::{Call, EmptyResult};
 use crate::problem::Problems;
+use kurz_core::account::KeyId;
 
 /// Take an API key back. It is refused from then on.
 #[utoipa::path(delete, path = "/api/v1/keys/{id}", tag = "keys", operation_id = "revoke_key",

@@ -6,12 +6,12 @@ use axum::extract::State;
 use axum::response::{IntoResponse, Response};
 use http::StatusCode;
 
-use crate::account::Caller;
 use crate::api::identity::Identified;
 use crate::api::input::{Json, Names};
 use crate::api::links::{CreatedBody, LinkBody, NewLinkBody};
 use crate::app::{App, MAIN};
 use crate::problem::{Problem, Problems};
+use kurz_core::account::Caller;
 
 /// Create a link in the workspace `main`. Without a credential it expires after some hours, and can
 /// be claimed with its `claim_token` after signing in.

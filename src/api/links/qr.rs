@@ -8,8 +8,8 @@ use utoipa::IntoParams;
 use crate::api::call::{Call, LinkPath};
 use crate::api::input::Params;
 use crate::app::{AppError, QrFormat};
-use crate::link::qr::Look;
 use crate::problem::{Problem, Problems};
+use kurz_core::link::qr::Look;
 
 /// A picture that somebody opens by itself runs nothing and loads nothing.
 const POLICY: HeaderValue = HeaderValue::from_static("sandbox; default-src 'none'");

@@ -6,9 +6,9 @@ use utoipa::ToSchema;
 use crate::api::input::{change, set};
 use crate::api::time::Time;
 use crate::app::{Created, LinkPatch, LinkRequest, ShownLink};
-use crate::clock::Timestamp;
-use crate::code::canonicalise;
-use crate::link::{Change, LinkFieldChanges, Reason, Strategy};
+use kurz_core::code::canonicalise;
+use kurz_core::link::{Change, LinkFieldChanges, Reason, Strategy};
+use kurz_core::time::Timestamp;
 
 /// How a code is made.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize, ToSchema)]
@@ -115,7 +115,7 @@ impl From<ShownLink> for LinkBody {
         let link = shown.link;
         // What is stored was canonical once; the target itself is the honest answer if not.
         let normalized_url = canonicalise(&link.target)
-            .map_or_else(|_| link.target.clone(), crate::code::Canonical::into_string);
+            .map_or_else(|_| link.target.clone(), kurz_core::code::Canonical::into_string);
         Self {
             id: link.id.0,
             workspace: link.workspace.to_string(),

@@ -9,10 +9,10 @@ pub(crate) mod remove;
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
-use crate::account::Role;
 use crate::api::time::Time;
 use crate::app::{App, AppError, Member};
-use crate::code::WorkspaceId;
+use kurz_core::account::Role;
+use kurz_core::code::WorkspaceId;
 
 /// What a member may do.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize, ToSchema)]

@@ -6,8 +6,8 @@ use utoipa::ToSchema;
 use crate::api::call::{BodyCall, CreatedResult, created};
 use crate::api::workspaces::{WorkspaceBody, WorkspaceStrategy};
 use crate::app::{App, Change, WorkspacePatch};
-use crate::link::Strategy;
 use crate::problem::{Problem, Problems};
+use kurz_core::link::Strategy;
 
 /// A workspace to be made.
 #[derive(Debug, Deserialize, ToSchema)]

@@ -7,8 +7,8 @@ use crate::api::call::{BodyCall, JsonResult, WorkspacePath};
 use crate::api::input::{change, set};
 use crate::api::workspaces::{WorkspaceBody, WorkspaceStrategy};
 use crate::app::{Change, WorkspacePatch};
-use crate::link::Strategy;
 use crate::problem::Problems;
+use kurz_core::link::Strategy;
 
 /// What to change; what is not there stays, what is null goes back to what it is without a word.
 #[derive(Debug, Deserialize, ToSchema)]

@@ -5,7 +5,7 @@ use utoipa::ToSchema;
 
 use crate::api::time::Time;
 use crate::app::ShownWorkspace;
-use crate::link::Strategy;
+use kurz_core::link::Strategy;
 
 /// How a workspace makes codes.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize, ToSchema)]

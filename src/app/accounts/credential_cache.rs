@@ -2,10 +2,10 @@
 
 use std::time::Duration;
 
-use crate::account::Email;
 use crate::cache::GenerationCache;
-use crate::limits::throttle::Throttle;
 use crate::store::{ApiKey, BrowserSession, User};
+use crate::throttle::Throttle;
+use kurz_core::account::Email;
 
 /// How long what was read from the store is believed.
 pub(crate) const FRESH: Duration = Duration::from_secs(1);

@@ -10,11 +10,11 @@ use std::hash::Hash;
 use std::net::IpAddr;
 use std::time::Duration;
 
-use crate::account::{Caller, Credential, Identity, Scopes, key};
 use crate::app::accounts::credential_cache::FRESH;
 use crate::app::{App, AppError};
 use crate::cache::GenerationCache;
 use crate::store::{self, ApiKey, User};
+use kurz_core::account::{Caller, Credential, Identity, Scopes, key};
 
 /// A key's last use is written down at most this often.
 const TOUCH_EVERY: Duration = Duration::from_mins(1);

@@ -1,11 +1,11 @@
 //! API keys of the caller. Creating one takes a login: a key that could create keys would outlive its own
 //! expiry.
 
-use crate::account::{Caller, KeyId, Scope, Scopes, access};
 use crate::app::accounts::{self, FreshKey, NewKey};
 use crate::app::{Actor, App, AppError, FieldError};
-use crate::clock::Timestamp;
 use crate::store::ApiKey;
+use kurz_core::account::{Caller, KeyId, Scope, Scopes, access};
+use kurz_core::time::Timestamp;
 
 /// A key that is asked for.
 #[derive(Clone, Debug)]

@@ -5,13 +5,13 @@
 
 use std::net::IpAddr;
 
-use crate::account::password::Password;
-use crate::account::token::Token;
-use crate::account::{Caller, Email, Scope, UserId, access};
 use crate::app::accounts::{self, NewUser};
 use crate::app::{Action, Actor, App, AppError, FieldError, Signup};
-use crate::clock::Timestamp;
 use crate::store::{Subject, User};
+use kurz_core::account::password::Password;
+use kurz_core::account::token::Token;
+use kurz_core::account::{Caller, Email, Scope, UserId, access};
+use kurz_core::time::Timestamp;
 
 /// What a person sends to register.
 #[derive(Clone, Default)]

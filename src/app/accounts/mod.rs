@@ -11,14 +11,15 @@ pub(crate) mod sessions;
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::account::password::Password;
-use crate::account::{Email, KeyId, Scopes, UserId, claim, key, user};
 use crate::app::accounts::passwords::Passwords;
 use crate::app::{Action, Actor, AppError, AuditDetail, FieldError, Resource};
-use crate::clock::{Clock, Timestamp};
-use crate::code::WorkspaceId;
+use crate::clock::Clock;
 use crate::entropy::Entropy;
 use crate::store::{ApiKey, NewAuditEntry, Registered, Store, Subject, User};
+use kurz_core::account::password::Password;
+use kurz_core::account::{Email, KeyId, Scopes, UserId, claim, key, user};
+use kurz_core::code::WorkspaceId;
+use kurz_core::time::Timestamp;
 
 /// How long an invitation is good.
 const INVITE_LIFE: Duration = Duration::from_hours(7 * 24);

@@ -9,8 +9,8 @@ use std::thread;
 
 use tokio::sync::oneshot;
 
-use crate::account::password::Password;
 use crate::app::AppError;
+use kurz_core::account::password::Password;
 
 /// What is stored begins with `$2b$12$`.
 pub const COST: u32 = 12;

@@ -4,10 +4,10 @@
 use std::net::IpAddr;
 use std::time::Duration;
 
-use crate::account::{Caller, Credential, Scopes, access, claim};
 use crate::app::{App, AppError, Person, Registration, Resource};
-use crate::clock::Timestamp;
 use crate::store::{self, BrowserSession, User};
+use kurz_core::account::{Caller, Credential, Scopes, access, claim};
+use kurz_core::time::Timestamp;
 
 /// How long a session is good.
 pub const SESSION_LIFE: Duration = Duration::from_hours(30 * 24);

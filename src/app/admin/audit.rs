@@ -1,10 +1,10 @@
 //! The audit log of the whole server, for its administrators: who did what, when, to what, from where.
 
-use crate::account::{Caller, Email};
 use crate::app::page::{page_size, read_cursor};
 use crate::app::{Action, App, AppError, AuditEntry, FieldError, Page};
-use crate::clock::Timestamp;
 use crate::store::AuditQuery;
+use kurz_core::account::{Caller, Email};
+use kurz_core::time::Timestamp;
 
 /// Longest word to filter by.
 const WORD_BYTES: usize = 64;

@@ -1,8 +1,8 @@
 //! The heartbeat of this instance, by which the others and the administrator know of it.
 
 use crate::app::{App, AppError};
-use crate::clock::Timestamp;
 use crate::store::Instance;
+use kurz_core::time::Timestamp;
 
 /// An instance without a heartbeat for so long is removed.
 const REMOVED_AFTER_MS: i64 = 24 * 3_600_000;

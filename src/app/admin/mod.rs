@@ -6,8 +6,8 @@ pub(crate) mod reports;
 pub(crate) mod status;
 mod users;
 
-use crate::account::{Caller, Scope, access};
 use crate::app::{App, AppError, Resource};
+use kurz_core::account::{Caller, Scope, access};
 
 impl App {
     /// Refuse a caller who is not an administrator, as if there were nothing here.

@@ -1,11 +1,11 @@
 //! Reports of visitors, for administrators: the queue, and dismissing them.
 
-use crate::account::Caller;
 use crate::app::{Action, App, AppError, AuditDetail, Resource, ShownLink};
-use crate::clock::Timestamp;
-use crate::code::WorkspaceId;
-use crate::link::LinkId;
 use crate::store::{Report, Subject};
+use kurz_core::account::Caller;
+use kurz_core::code::WorkspaceId;
+use kurz_core::link::LinkId;
+use kurz_core::time::Timestamp;
 
 /// Links in the queue that are shown at once, and reports of each.
 const SHOWN: i64 = 50;

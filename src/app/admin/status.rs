@@ -1,9 +1,10 @@
 //! The state of the server: totals, jobs, instances, database, Redis and cache.
 
-use crate::account::Caller;
 use crate::app::{App, AppError, Totals};
-use crate::clock::{Stopwatch, Timestamp};
+use crate::clock::Stopwatch;
 use crate::store::Instance;
+use kurz_core::account::Caller;
+use kurz_core::time::Timestamp;
 
 /// Jobs and instances that are shown.
 const JOBS: i64 = 50;

@@ -1,9 +1,9 @@
 //! The users of the server: list them, disable and enable them.
 
-use crate::account::{Caller, Email};
 use crate::app::page::page_size;
 use crate::app::{Actor, App, AppError, Page, Resource};
 use crate::store::User;
+use kurz_core::account::{Caller, Email};
 
 impl App {
     /// A page of users whose address comes after `after`.

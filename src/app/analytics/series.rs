@@ -3,11 +3,11 @@
 
 use std::collections::BTreeMap;
 
-use crate::account::Caller;
 use crate::app::{App, AppError, ShownLink};
-use crate::clock::Timestamp;
-use crate::code::WorkspaceId;
-use crate::link::{Hour, LinkId, Month};
+use kurz_core::account::Caller;
+use kurz_core::code::WorkspaceId;
+use kurz_core::link::{Hour, LinkId, Month};
+use kurz_core::time::Timestamp;
 
 const HOUR_MS: i64 = 3_600_000;
 const HOURS_A_DAY: i64 = 24;

@@ -1,8 +1,8 @@
 //! The audit log of one link, for those who may see the link.
 
-use crate::account::{Act, Caller};
 use crate::app::{App, AppError, AuditEntry};
-use crate::code::WorkspaceId;
+use kurz_core::account::{Act, Caller};
+use kurz_core::code::WorkspaceId;
 
 /// Entries that are shown of one link.
 const MOST: i64 = 100;

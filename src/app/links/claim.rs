@@ -1,11 +1,11 @@
 //! Claiming: links made without an account become one's own, by the token that their making
 //! answered with. Knowing a link's address or target gives nothing.
 
-use crate::account::{Act, Caller, access, claim};
 use crate::app::workspaces::main_id;
 use crate::app::{Action, Actor, App, AppError, AuditDetail, FieldError, Resource, ShownLink};
-use crate::code::Code;
 use crate::store::{Claim, Subject};
+use kurz_core::account::{Act, Caller, access, claim};
+use kurz_core::code::Code;
 
 /// Most claims in one call.
 pub const MOST_CLAIMS: usize = 100;

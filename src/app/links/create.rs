@@ -7,16 +7,16 @@
 
 use std::collections::HashMap;
 
-use crate::account::{Caller, Reach, Refused};
 use crate::app::links::draft::{Draft, Maker};
 use crate::app::links::reuse::{CheckedDrafts, Repeated};
 use crate::app::workspaces::{EnteredWorkspace, main_id};
 use crate::app::{App, AppError, MAIN, ShownLink};
 use crate::cache::Generation;
-use crate::clock::Timestamp;
-use crate::code::{Code, WorkspaceId};
-use crate::link::{Link, LinkFieldChanges, LinkId, LinkOrigin, Month, Status, Strategy};
 use crate::store::{Error, Inserted, InsertedLink, MonthlyLinkLimit, NewLink, Workspace};
+use kurz_core::account::{Caller, Reach, Refused};
+use kurz_core::code::{Code, WorkspaceId};
+use kurz_core::link::{Link, LinkFieldChanges, LinkId, LinkOrigin, Month, Status, Strategy};
+use kurz_core::time::Timestamp;
 
 /// Rounds after which a batch that still finds its codes taken is given up: more than any strategy
 /// has attempts, with room for races.

@@ -1,12 +1,12 @@
 //! Disabling links, by administrators: one link, or all links of a user. A disabled link answers 410 until
 //! it is enabled again.
 
-use crate::account::{Caller, UserId};
 use crate::app::{Action, App, AppError, AuditDetail, FieldError, Resource, ShownLink};
-use crate::code::{Code, WorkspaceId};
-use crate::link::withheld::MOST_NOTE;
-use crate::link::{Link, Reason};
 use crate::store::Subject;
+use kurz_core::account::{Caller, UserId};
+use kurz_core::code::{Code, WorkspaceId};
+use kurz_core::link::withheld::MOST_NOTE;
+use kurz_core::link::{Link, Reason};
 
 /// Workspaces of one user that are looked through.
 const MOST_WORKSPACES: i64 = 1000;

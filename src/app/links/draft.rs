@@ -1,13 +1,13 @@
 //! A link on its way into the store: what was asked for, checked, and the code that it tries next.
 
-use crate::account::{Refused, UserId, claim};
 use crate::app::links::create::LinkRequest;
 use crate::app::{App, AppError, FieldError};
-use crate::clock::Timestamp;
-use crate::code::offensive::is_offensive;
-use crate::code::{Canonical, Code, custom, deterministic, random};
-use crate::link::{Link, LinkFields, LinkId, LinkOrigin, Month, Strategy};
 use crate::store::{InsertedLink, NewLink, Workspace};
+use kurz_core::account::{Refused, UserId, claim};
+use kurz_core::code::offensive::is_offensive;
+use kurz_core::code::{Canonical, Code, custom, deterministic, random};
+use kurz_core::link::{Link, LinkFields, LinkId, LinkOrigin, Month, Strategy};
+use kurz_core::time::Timestamp;
 
 /// Who makes links, and where.
 #[derive(Debug)]

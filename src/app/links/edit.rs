@@ -1,12 +1,12 @@
 //! Changing links: edit, delete, restore.
 
-use crate::account::{Act, Caller};
 use crate::app::links::draft::kept_target;
 use crate::app::{Action, App, AppError, AuditDetail, FieldError, Resource, ShownLink};
-use crate::clock::Timestamp;
-use crate::code::WorkspaceId;
-use crate::link::{Link, LinkFieldChanges, Status, Strategy};
 use crate::store::{LinkEdit, Subject};
+use kurz_core::account::{Act, Caller};
+use kurz_core::code::WorkspaceId;
+use kurz_core::link::{Link, LinkFieldChanges, Status, Strategy};
+use kurz_core::time::Timestamp;
 
 /// How often an edit is made again on a link that somebody else changed meanwhile.
 const TRIES: u32 = 5;

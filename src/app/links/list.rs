@@ -3,12 +3,12 @@
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 
-use crate::account::{Act, Caller, Reach, Refused};
 use crate::app::page::{page_size, read_cursor};
 use crate::app::{App, AppError, FieldError, MAIN, Page, ShownLink};
-use crate::code::WorkspaceId;
-use crate::link::{LinkId, Status, Strategy};
 use crate::store::{ListQuery, ListScope, Position, Search, Sort, SortKey};
+use kurz_core::account::{Act, Caller, Reach, Refused};
+use kurz_core::code::WorkspaceId;
+use kurz_core::link::{LinkId, Status, Strategy};
 
 /// A list of so many links is looked through for each search.
 const SHORT: i64 = 5000;

@@ -1,9 +1,9 @@
 //! QR codes of links, for those who may see the link.
 
-use crate::account::Caller;
 use crate::app::{App, AppError, FieldError};
-use crate::code::WorkspaceId;
-use crate::link::qr::{self, Look, QrError};
+use kurz_core::account::Caller;
+use kurz_core::code::WorkspaceId;
+use kurz_core::link::qr::{self, Look, QrError};
 
 /// What a picture is made as.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

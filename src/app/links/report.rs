@@ -1,12 +1,12 @@
 //! Reports of visitors about links. What an administrator does about them is in `admin::reports`.
 
-use crate::account::Caller;
 use crate::app::links::disable::read_reason;
 use crate::app::{App, AppError, FieldError};
-use crate::code::canonicalise;
-use crate::code::path::{self, PathTarget};
-use crate::link::AddressKey;
 use crate::store::{NewReport, ReportBounds};
+use kurz_core::account::Caller;
+use kurz_core::code::canonicalise;
+use kurz_core::code::path::{self, PathTarget};
+use kurz_core::link::AddressKey;
 
 /// Longest text of a report, in characters.
 pub const MOST_WORDS: usize = 1000;

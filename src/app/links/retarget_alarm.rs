@@ -6,7 +6,7 @@ use std::time::Duration;
 use quick_cache::sync::Cache;
 use tokio::time::Instant;
 
-use crate::account::{Caller, KeyId, UserId};
+use kurz_core::account::{Caller, KeyId, UserId};
 
 /// More targets than this in one [`SPAN`] are many.
 const MANY: u32 = 100;

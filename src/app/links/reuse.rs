@@ -5,15 +5,15 @@
 //! counts are read again when they are older than a second, by one read without a transaction; a
 //! store that is away keeps nobody from what is known.
 
-use crate::account::{Act, Caller, Reach, access};
 use crate::app::links::create::{Created, LinkRequest, maker};
 use crate::app::links::draft::Draft;
 use crate::app::workspaces::EnteredWorkspace;
 use crate::app::{App, AppError, MAIN};
 use crate::cache::ReusableLink;
-use crate::code::WorkspaceId;
-use crate::link::{Link, Status};
 use crate::store::Workspace;
+use kurz_core::account::{Act, Caller, Reach, access};
+use kurz_core::code::WorkspaceId;
+use kurz_core::link::{Link, Status};
 
 /// What memory says to requests.
 pub(super) enum Repeated {

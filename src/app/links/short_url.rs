@@ -1,7 +1,7 @@
 //! Where a link answers: the shortest address that works.
 
 use crate::config::PublicUrl;
-use crate::link::Link;
+use kurz_core::link::Link;
 
 /// The shortest address of a link whose workspace has the hosts `hosts`. Of two equally short
 /// ones, the workspace's own host wins.

@@ -1,11 +1,11 @@
 //! A link with what follows from it now: its short URL, its status and its hit limit.
 
-use crate::account::{Act, Caller, access};
 use crate::app::links::short_url::short_url;
 use crate::app::{App, AppError, Resource};
-use crate::code::{Canonical, Code, WorkspaceId, canonicalise};
-use crate::link::{AddressKey, Link, LinkId, Reason, Status, idn};
 use crate::store::Workspace;
+use kurz_core::account::{Act, Caller, access};
+use kurz_core::code::{Canonical, Code, WorkspaceId, canonicalise};
+use kurz_core::link::{AddressKey, Link, LinkId, Reason, Status, idn};
 
 /// A link and what follows from it at this moment.
 #[derive(Clone, Debug)]

@@ -1,9 +1,9 @@
 //! Checks that every target has to pass, for new and for changed links.
 
 use crate::app::{App, FieldError};
-use crate::code::{Canonical, canonicalise};
-use crate::link::Blocklist;
-use crate::link::target::{self, TargetError};
+use kurz_core::code::{Canonical, canonicalise};
+use kurz_core::link::Blocklist;
+use kurz_core::link::target::{self, TargetError};
 
 impl App {
     /// Replace the block list of this instance: each instance reads its own file.

@@ -1,10 +1,10 @@
 //! Hosts: the names a workspace's links answer on.
 
-use crate::account::{Act, Caller};
 use crate::app::{Action, App, AppError, FieldError, Resource};
-use crate::code::{WorkspaceId, canonicalise};
 use crate::peers::Message;
 use crate::store::{Host, Subject};
+use kurz_core::account::{Act, Caller};
+use kurz_core::code::{WorkspaceId, canonicalise};
 
 /// Most hosts of one workspace.
 const MOST: usize = 100;

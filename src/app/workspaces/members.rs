@@ -1,10 +1,10 @@
 //! Members of workspaces and their roles.
 
-use crate::account::{Act, Caller, Email, Role, UserId};
 use crate::app::page::{page_size, read_cursor};
 use crate::app::{Action, App, AppError, AuditDetail, FieldError, MAIN, Page, Resource};
-use crate::code::WorkspaceId;
 use crate::store::{Member, NewAuditEntry, Subject};
+use kurz_core::account::{Act, Caller, Email, Role, UserId};
+use kurz_core::code::WorkspaceId;
 
 impl App {
     /// Let somebody who has an account into a workspace.

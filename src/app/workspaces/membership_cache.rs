@@ -3,10 +3,10 @@
 
 use std::time::Duration;
 
-use crate::account::{Role, UserId};
 use crate::cache::{Generation, GenerationCache};
-use crate::code::WorkspaceId;
 use crate::store::Workspace;
+use kurz_core::account::{Role, UserId};
+use kurz_core::code::WorkspaceId;
 
 /// How long a role is believed.
 const FRESH: Duration = Duration::from_secs(1);

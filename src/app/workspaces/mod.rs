@@ -4,12 +4,12 @@ mod hosts;
 pub(crate) mod members;
 pub(crate) mod membership_cache;
 
-use crate::account::{Act, Caller, Reach, Role, Scope, access};
 use crate::app::page::{page_size, read_cursor};
 use crate::app::{Action, App, AppError, AuditDetail, Change, FieldError, Page, Resource};
-use crate::code::WorkspaceId;
-use crate::link::{Strategy, fields};
 use crate::store::{Subject, Workspace};
+use kurz_core::account::{Act, Caller, Reach, Role, Scope, access};
+use kurz_core::code::WorkspaceId;
+use kurz_core::link::{Strategy, fields};
 
 /// The workspace of everybody, whose links are made without naming one.
 pub const MAIN: &str = "main";

@@ -5,9 +5,10 @@ use std::path::Path;
 use std::time::{Duration, UNIX_EPOCH};
 
 use super::Finding;
-use crate::clock::{Clock, Timestamp};
+use crate::clock::Clock;
 use crate::config::StoreUrl;
 use crate::store::Store;
+use kurz_core::time::Timestamp;
 
 const CHECK: &str = "clock";
 

@@ -7,7 +7,7 @@ use crate::cli::arguments::WhichLink;
 use crate::cli::client::ApiClient;
 use crate::cli::lines::print_line;
 use crate::cli::runtime::block_on;
-use crate::link::Reason;
+use kurz_core::link::Reason;
 
 const EXAMPLES: &str = "\
 Examples:

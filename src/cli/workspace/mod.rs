@@ -14,7 +14,7 @@ use super::CliError;
 use super::arguments;
 use super::lines::{print_line, print_text};
 use super::table::record;
-use crate::code::WorkspaceId;
+use kurz_core::code::WorkspaceId;
 
 pub(super) const EXAMPLES: &str = "\
 Examples:

@@ -13,7 +13,6 @@ use utoipa_axum::routes;
 
 use self::errors::problem;
 use self::wire::{AdmaLink, AdmaNewLink, AdmaStats, AdmaSync, AdmaSyncEntry};
-use crate::account::{Caller, Refused};
 use crate::api::call::{
     BodyCall, Call, CreatedResult, EmptyResult, JsonResult, PublicBodyCall, created,
 };
@@ -22,8 +21,9 @@ use crate::api::input::{BULK_BYTES, Json, Object};
 use crate::app::{
     App, AppError, ClaimRequest, Created, LinkFilter, LinkRequest, MAIN, MOST_CLAIMS,
 };
-use crate::link::{LinkId, Strategy};
 use crate::problem::{Problem, Problems};
+use kurz_core::account::{Caller, Refused};
+use kurz_core::link::{LinkId, Strategy};
 
 /// Most links of a list: the newest.
 const MOST_LISTED: i64 = 1000;

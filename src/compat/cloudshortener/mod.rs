@@ -11,8 +11,8 @@ use utoipa_axum::routes;
 use self::wire::{ShortenAnswer, ShortenBody};
 use crate::api::call::{BodyCall, JsonResult};
 use crate::app::{App, LinkRequest};
-use crate::link::Strategy;
 use crate::problem::{Problem, Problems};
+use kurz_core::link::Strategy;
 
 /// The field of the native API, and that of Cloudshortener.
 const NAMES: &[(&str, &str)] = &[("original_url", "targetUrl")];

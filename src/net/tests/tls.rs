@@ -17,10 +17,10 @@ use tempfile::TempDir;
 
 use super::protocol::{PREFACE, SETTINGS, h2_frame, h2_get};
 use super::{Running, get, patient, read_head, read_to_close, start_speaking};
-use crate::clock::Timestamp;
 use crate::config::{Config, Net, Overrides};
 use crate::net::tls::TlsReloader;
 use crate::net::{HttpLimits, TlsError};
+use kurz_core::time::Timestamp;
 
 const SHORT: Duration = Duration::from_millis(300);
 

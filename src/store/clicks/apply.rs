@@ -3,9 +3,10 @@
 //! Invariant: only sums travel, never absolute values, so nothing is lost when several instances
 //! write, and means merge exactly (Chan).
 
-use crate::link::{ClickTotals, Latency};
 use crate::store::driver::{Step, statements};
 use crate::store::value::SqlValue;
+use kurz_core::clicks::ClickTotals;
+use kurz_core::link::Latency;
 
 statements! {
     ADD_HITS = "insert into link_stats

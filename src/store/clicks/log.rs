@@ -6,13 +6,14 @@
 
 use std::time::Duration;
 
-use crate::clock::Timestamp;
-use crate::link::{ClickTotals, Hour, LinkId};
 use crate::store::clicks::apply::{add, add_to_total};
 use crate::store::driver::{Outcome, Step, statements};
 use crate::store::locks::{database_now, ms};
 use crate::store::value::{SqlRow, SqlValue};
 use crate::store::{Error, Store};
+use kurz_core::clicks::ClickTotals;
+use kurz_core::link::{Hour, LinkId};
+use kurz_core::time::Timestamp;
 
 statements! {
     REGISTER = concat!("insert into click_writers (writer, write_seq, written_at)

@@ -1,10 +1,10 @@
 //! The hits of a link's month, as far as they have been written: what counting begins with where
 //! nothing is counted yet.
 
-use crate::link::{LinkId, Month};
 use crate::store::driver::statements;
 use crate::store::value::SqlValue;
 use crate::store::{Error, Store};
+use kurz_core::link::{LinkId, Month};
 
 statements! {
     MONTH_HITS = "select month_hits from link_stats where link_id = $1 and month = $2";

@@ -3,12 +3,12 @@
 //! Invariant: a click is in one of the two tables, never in both: what leaves the hours arrives in the
 //! days in the same transaction.
 
-use crate::clock::Timestamp;
-use crate::link::{Hour, LinkId};
 use crate::store::driver::{Outcome, Step, statements};
 use crate::store::locks::HeldLock;
 use crate::store::value::{SqlRow, SqlValue};
 use crate::store::{Error, Store};
+use kurz_core::link::{Hour, LinkId};
+use kurz_core::time::Timestamp;
 
 /// Rows that leave the hours in one transaction.
 const PART: i64 = 2_000;

@@ -1,10 +1,10 @@
 //! Totals of the whole platform. They outlive the links they were counted on: a purge never
 //! lowers them.
 
-use crate::clock::Timestamp;
 use crate::store::driver::statements;
 use crate::store::value::SqlValue;
 use crate::store::{Error, Store};
+use kurz_core::time::Timestamp;
 
 statements! {
     REDIRECTS = "select count, mean from totals where name = 'redirects'";

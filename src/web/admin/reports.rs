@@ -4,14 +4,14 @@ use askama::Template;
 use axum::response::{IntoResponse, Redirect, Response};
 
 use crate::app::{App, ReportedLink};
-use crate::code::{Canonical, canonicalise};
-use crate::link::Reason;
 use crate::web::errors::PageError;
 use crate::web::form::FormData;
 use crate::web::i18n::Words;
 use crate::web::links::disable::reason;
 use crate::web::page::{self, Layout};
 use crate::web::visitor::PageCall;
+use kurz_core::code::{Canonical, canonicalise};
+use kurz_core::link::Reason;
 
 #[derive(Template)]
 #[template(path = "reports.html")]

@@ -3,13 +3,13 @@
 use axum::response::{IntoResponse, Redirect, Response};
 
 use crate::app::{App, AppError, LinkPatch};
-use crate::link::field_text::read_tags;
-use crate::link::{Change, LinkFieldChanges};
 use crate::web::errors::PageError;
 use crate::web::form::FormData;
 use crate::web::links::WorkspaceView;
 use crate::web::site::own_path;
 use crate::web::visitor::{PageCall, Visitor};
+use kurz_core::link::field_text::read_tags;
+use kurz_core::link::{Change, LinkFieldChanges};
 
 /// Most links of one call: as many as a page can hold.
 const MOST: usize = 1000;

@@ -152,7 +152,7 @@ fn short_period(span: Granularity, bucket: &Bucket) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::clock::Timestamp;
+    use kurz_core::time::Timestamp;
 
     fn bucket(hour: i64, clicks: i64) -> Bucket {
         Bucket {

@@ -7,8 +7,6 @@ use axum::extract::{Path, State};
 use axum::response::{IntoResponse, Redirect, Response};
 
 use crate::app::{App, LinkRequest};
-use crate::link::field_text::Unreadable;
-use crate::link::{Link, LinkFieldChanges, LinkFields};
 use crate::web::errors::{FormErrors, PageError};
 use crate::web::form::FormData;
 use crate::web::front::with_scheme;
@@ -16,6 +14,8 @@ use crate::web::i18n::Words;
 use crate::web::links::WorkspaceView;
 use crate::web::page::{self, Layout};
 use crate::web::visitor::{LoggedIn, Visitor};
+use kurz_core::link::field_text::Unreadable;
+use kurz_core::link::{Link, LinkFieldChanges, LinkFields};
 
 /// The form of a link: a new one, or one that is changed.
 #[derive(Template)]

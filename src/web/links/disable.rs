@@ -2,12 +2,12 @@
 
 use axum::response::{IntoResponse, Redirect, Response};
 
-use crate::link::Reason;
 use crate::web::errors::PageError;
 use crate::web::form::FormData;
 use crate::web::i18n::Words;
 use crate::web::links::WorkspaceView;
 use crate::web::visitor::PageCall;
+use kurz_core::link::Reason;
 
 /// A reason, in the visitor's words.
 pub(in crate::web) const fn reason(words: &'static Words, reason: Reason) -> &'static str {

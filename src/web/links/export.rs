@@ -13,15 +13,15 @@ use futures_util::stream;
 use http::{HeaderValue, Uri, header};
 use serde::Serialize;
 
-use crate::account::Caller;
 use crate::app::{App, AppError, Find, LinkFilter, ShownLink};
-use crate::clock::Timestamp;
-use crate::code::WorkspaceId;
 use crate::web::errors::PageError;
 use crate::web::links::WorkspaceView;
 use crate::web::links::csv_cell::cell;
 use crate::web::links::list::LinkQuery;
 use crate::web::visitor::LoggedIn;
+use kurz_core::account::Caller;
+use kurz_core::code::WorkspaceId;
+use kurz_core::time::Timestamp;
 
 /// Links read at once.
 const PART: i64 = 1000;

@@ -159,7 +159,7 @@ pub(in crate::web) async fn list(
 fn note(visitor: &Visitor, uri: &Uri, place: &WorkspaceView) -> Option<Note> {
     let query = FormData::of_query(uri);
     let words = visitor.words();
-    let code = |name| query.word(name).and_then(crate::code::Code::parse);
+    let code = |name| query.word(name).and_then(kurz_core::code::Code::parse);
     if let Some(code) = code("deleted") {
         let text = fill(words.links.was_deleted, &code);
         return Some(Note { text, undo: Some(format!("{}/restore", place.link(code.as_str()))) });

@@ -13,10 +13,10 @@ pub(super) mod qr;
 pub(super) mod show;
 
 use crate::app::{App, AppError, MAIN, Rights};
-use crate::code::WorkspaceId;
-use crate::link::Strategy;
 use crate::web::i18n::{Words, fill};
 use crate::web::visitor::Visitor;
+use kurz_core::code::WorkspaceId;
+use kurz_core::link::Strategy;
 
 /// A workspace, as its pages show it.
 #[derive(Debug)]

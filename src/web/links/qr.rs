@@ -4,10 +4,10 @@ use axum::response::{IntoResponse, Response};
 use http::{HeaderValue, header};
 
 use crate::app::{App, AppError, QrFormat};
-use crate::link::qr::{Look, QrError};
 use crate::web::errors::PageError;
 use crate::web::form::FormData;
 use crate::web::visitor::PageCall;
+use kurz_core::link::qr::{Look, QrError};
 
 /// A picture that somebody opens by itself runs nothing and loads nothing.
 const POLICY: HeaderValue = HeaderValue::from_static("sandbox; default-src 'none'");

@@ -4,10 +4,6 @@ use askama::Template;
 use axum::response::Response;
 
 use crate::app::{Action, AuditEntry, Granularity, LinkAnalytics, ShownLink};
-use crate::clock::Timestamp;
-use crate::code::{Canonical, canonicalise};
-use crate::link::qr::Look;
-use crate::link::{Link, Month, Reason, Strategy};
 use crate::web::admin::audit::who;
 use crate::web::errors::PageError;
 use crate::web::i18n::{Words, fill};
@@ -17,6 +13,10 @@ use crate::web::links::disable;
 use crate::web::links::qr::read_look;
 use crate::web::page::{self, Layout, Note};
 use crate::web::visitor::PageCall;
+use kurz_core::code::{Canonical, canonicalise};
+use kurz_core::link::qr::Look;
+use kurz_core::link::{Link, Month, Reason, Strategy};
+use kurz_core::time::Timestamp;
 
 #[derive(Template)]
 #[template(path = "link.html")]

@@ -6,15 +6,15 @@ use askama::Template;
 use axum::extract::{FromRequest, FromRequestParts, Request};
 use axum::response::{IntoResponse, Redirect, Response};
 
-use crate::account::Role;
 use crate::app::{App, AppError, Change, Member, WorkspacePatch};
-use crate::code::WorkspaceId;
 use crate::web::errors::{FormErrors, PageError};
 use crate::web::form::FormData;
 use crate::web::keys::Keys;
 use crate::web::links::WorkspaceView;
 use crate::web::page::{self, Layout, Note};
 use crate::web::visitor::{PageCall, Visitor};
+use kurz_core::account::Role;
+use kurz_core::code::WorkspaceId;
 
 /// Members that are shown.
 const MEMBERS: i64 = 1000;

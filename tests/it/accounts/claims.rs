@@ -1,6 +1,6 @@
 //! Links made without an account: for some hours, until somebody with the token claims them.
 
-use kurz::clock::Timestamp;
+use kurz_core::time::Timestamp;
 use kurz_test_support::TestServer;
 use kurz_test_support::accounts::{code, shorten};
 use serde_json::{Value, json};

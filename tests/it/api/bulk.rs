@@ -53,9 +53,9 @@ async fn twins_in_a_batch_are_what_they_would_be_one_after_the_other(kind: Kind)
     assert_eq!(first["strategy"], "deterministic");
     // The code that `https://example.com/c` is going to get in each workspace.
     let code_of = |workspace: &str| {
-        let canonical = kurz::code::canonicalise("https://example.com/c").unwrap();
-        let workspace = kurz::code::WorkspaceId::parse(workspace).unwrap();
-        kurz::code::deterministic::code(&canonical, &workspace, 0).to_string()
+        let canonical = kurz_core::code::canonicalise("https://example.com/c").unwrap();
+        let workspace = kurz_core::code::WorkspaceId::parse(workspace).unwrap();
+        kurz_core::code::deterministic::code(&canonical, &workspace, 0).to_string()
     };
     let batch = |workspace: &str| {
         vec![

@@ -1,6 +1,6 @@
 //! `POST …/links`: every strategy, every refusal.
 
-use kurz::code::counter::{LENGTH, Scramble, Scrambler};
+use kurz_core::code::counter::{LENGTH, Scramble, Scrambler};
 use kurz_test_support::{Kind, NOON, TestServer, links, on_both_databases};
 use serde_json::{Value, json};
 

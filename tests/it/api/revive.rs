@@ -180,9 +180,9 @@ async fn a_chosen_code_of_the_same_url_is_the_same_link(kind: Kind) {
     let kurz = TestServer::builder().database(kind).start().await;
     let http = kurz.http();
     let url = "https://example.com/";
-    let canonical = kurz::code::canonicalise(url).unwrap();
-    let team = kurz::code::WorkspaceId::parse("team").unwrap();
-    let code = kurz::code::deterministic::code(&canonical, &team, 0).to_string();
+    let canonical = kurz_core::code::canonicalise(url).unwrap();
+    let team = kurz_core::code::WorkspaceId::parse("team").unwrap();
+    let code = kurz_core::code::deterministic::code(&canonical, &team, 0).to_string();
     // Somebody chose, for this very URL, the code that it would have got: it is not taken by
     // another URL.
     let custom =

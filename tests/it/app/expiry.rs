@@ -5,7 +5,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use kurz::app::CleanupTimes;
-use kurz::clock::{Clock, Timestamp};
+use kurz::clock::Clock;
+use kurz_core::time::Timestamp;
 use kurz_test_support::Kind;
 use kurz_test_support::cleanup::GRACE;
 use tokio_util::sync::CancellationToken;

@@ -5,9 +5,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use kurz::account::Caller;
 use kurz::app::{Created, LinkPatch, LinkRequest};
-use kurz::code::WorkspaceId;
+use kurz_core::account::Caller;
+use kurz_core::code::WorkspaceId;
 use kurz_test_support::accounts::{code, email};
 use kurz_test_support::{Kind, TestServer, links, on_both_databases};
 use serde_json::json;

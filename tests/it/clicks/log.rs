@@ -5,10 +5,12 @@
 use std::time::Duration;
 
 use kurz::app::{CleanupEnd, CleanupTimes};
-use kurz::clock::{Stopwatch, Timestamp};
+use kurz::clock::Stopwatch;
 use kurz::jobs::flush::SILENT;
-use kurz::link::{ClickTotals, Hour, LinkId};
 use kurz::store::{LogRow, Store, WriteSeq};
+use kurz_core::clicks::ClickTotals;
+use kurz_core::link::{Hour, LinkId};
+use kurz_core::time::Timestamp;
 use kurz_test_support::load::{Counts, Load, Requests, make_links};
 use kurz_test_support::{Kind, NOON, TestServer, links, on_both_databases};
 use reqwest::header::{HeaderName, USER_AGENT};

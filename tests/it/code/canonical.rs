@@ -10,8 +10,8 @@
 
 use std::collections::BTreeMap;
 
-use kurz::code::canonical::MAX_BYTES;
-use kurz::code::{UrlError, canonicalise};
+use kurz_core::code::canonical::MAX_BYTES;
+use kurz_core::code::{UrlError, canonicalise};
 use url::Url;
 
 /// Stands for an apostrophe of the query while the crate has it, which would escape it.

@@ -2,10 +2,10 @@
 //!
 //! Invariant: every vector is run, none is filtered out by its id.
 
-use kurz::clock::Timestamp;
-use kurz::code::counter::{CounterError, Scramble, Scrambler};
-use kurz::code::{UrlError, WorkspaceId, canonicalise, deterministic};
-use kurz::link::{Latency, Month};
+use kurz_core::code::counter::{CounterError, Scramble, Scrambler};
+use kurz_core::code::{UrlError, WorkspaceId, canonicalise, deterministic};
+use kurz_core::link::{Latency, Month};
+use kurz_core::time::Timestamp;
 use serde_json::Value;
 
 /// The vectors under `key`, never none.

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use futures_util::future::join_all;
-use kurz::clock::Timestamp;
+use kurz_core::time::Timestamp;
 use kurz_test_support::http::Http;
 use kurz_test_support::{Kind, NOON, TestServer, links, on_both_databases};
 use serde_json::{Value, json};

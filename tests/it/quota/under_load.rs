@@ -5,7 +5,7 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use kurz::clock::Timestamp;
+use kurz_core::time::Timestamp;
 use kurz_test_support::load::{Counts, Load, Requests};
 use kurz_test_support::{Kind, TestServer, on_both_databases};
 use tokio::task::block_in_place;

@@ -79,7 +79,7 @@ async fn a_link_is_gone_from_the_very_instant_of_its_expiry(kind: Kind) {
     let link = links::make(&http, "team", &body).await;
     assert_eq!(link["expires_at"], end.to_rfc3339());
     let path = links::short_path(&link);
-    let last = kurz::clock::Timestamp::from_ms(end.as_ms() - 1);
+    let last = kurz_core::time::Timestamp::from_ms(end.as_ms() - 1);
     // A clock that is set back does not bring it back.
     for (now, status) in [(NOON, 302), (last, 302), (end, 410), (last, 410), (end, 410)] {
         kurz.clock.set(now);

@@ -3,7 +3,8 @@
 
 use std::time::Duration;
 
-use kurz::clock::{Stopwatch, Timestamp};
+use kurz::clock::Stopwatch;
+use kurz_core::time::Timestamp;
 use kurz_test_support::http::Http;
 use kurz_test_support::{Kind, Process, TestServer, on_both_databases};
 use serde_json::{Value, json};

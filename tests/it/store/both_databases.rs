@@ -4,10 +4,10 @@
 use std::time::Duration;
 
 use futures_util::future::join_all;
-use kurz::clock::Timestamp;
-use kurz::code::{Code, WorkspaceId};
-use kurz::link::LinkId;
 use kurz::store::{Error, NewAuditEntry, Subject};
+use kurz_core::code::{Code, WorkspaceId};
+use kurz_core::link::LinkId;
+use kurz_core::time::Timestamp;
 use kurz_test_support::http::Http;
 use kurz_test_support::{Kind, TestServer, links};
 use reqwest::Method;

@@ -7,9 +7,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use kurz::account::UserId;
-use kurz::code::Code;
 use kurz::store::{Claim, Error};
+use kurz_core::account::UserId;
+use kurz_core::code::Code;
 use kurz_test_support::{Kind, on_both_databases};
 
 use super::opened::OpenedStore;

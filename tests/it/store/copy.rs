@@ -2,13 +2,15 @@
 
 use std::path::Path;
 
-use kurz::clock::{Stopwatch, Timestamp};
-use kurz::code::{Code, WorkspaceId};
+use kurz::clock::Stopwatch;
 use kurz::config::{Config, Overrides, StoreConfig};
-use kurz::link::{ClickTotals, Hour, LinkFields, LinkId, LinkOrigin, Strategy};
 use kurz::store::{
     Host, Inserted, LinkEdit, NewAuditEntry, NewLink, Progress, Store, Subject, Workspace, WriteSeq,
 };
+use kurz_core::clicks::ClickTotals;
+use kurz_core::code::{Code, WorkspaceId};
+use kurz_core::link::{Hour, LinkFields, LinkId, LinkOrigin, Strategy};
+use kurz_core::time::Timestamp;
 use kurz_test_support::TestServer;
 use kurz_test_support::postgres::{Database, connect};
 use tempfile::TempDir;

@@ -3,9 +3,9 @@
 use std::collections::HashSet;
 use std::time::Duration;
 
-use kurz::clock::Timestamp;
 use kurz::store::HeldLock;
-use kurz::store::lease::Lease;
+use kurz_core::lease::Lease;
+use kurz_core::time::Timestamp;
 use kurz_test_support::{Kind, on_both_databases};
 
 use super::opened::OpenedStore;

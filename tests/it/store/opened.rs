@@ -2,8 +2,9 @@
 
 use std::time::Duration;
 
-use kurz::clock::{Clock, Timestamp};
+use kurz::clock::Clock;
 use kurz::store::{HeldLock, Store};
+use kurz_core::time::Timestamp;
 use kurz_test_support::{Home, Kind, TestServer};
 
 pub(super) struct OpenedStore {

@@ -61,7 +61,9 @@ fn files(folder: &Path) -> Vec<PathBuf> {
 /// Every Rust file of the program and its tests.
 fn sources() -> Vec<Source> {
     let sources = sources_in(&["src", "crates", "tests"]);
-    assert!(sources.iter().any(|one| one.path == "src/lib.rs"), "the walk finds the sources");
+    for library in ["src/lib.rs", "crates/core/src/lib.rs"] {
+        assert!(sources.iter().any(|one| one.path == library), "the walk finds {library}");
+    }
     sources
 }
 

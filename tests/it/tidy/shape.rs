@@ -20,7 +20,8 @@ pub(super) fn check(source: &Source) -> Vec<Finding> {
         );
         findings.push(source.finding(MAX_LINES + 1, rule));
     }
-    if source.path.starts_with("src/") && !source.text.starts_with("//!") {
+    let needs_introduction = ["src/", "crates/"].iter().any(|top| source.path.starts_with(top));
+    if needs_introduction && !source.text.starts_with("//!") {
         let rule = "it opens with `//!` that says what it is, what it is not and what it keeps true: \
                     whoever opens it first needs exactly that";
         findings.push(source.finding(1, rule.to_owned()));
@@ -138,6 +139,7 @@ mod tests {
     #[test]
     fn a_file_that_does_not_say_what_it_is_is_found() {
         assert!(rules("src/a.rs", "use b::c;\n//! Late.")[0].contains("opens with `//!`"));
+        assert!(rules("crates/core/src/a.rs", "use b::c;")[0].contains("opens with `//!`"));
         assert_eq!(rules("tests/it/a.rs", "use b::c;").len(), 0);
     }
 

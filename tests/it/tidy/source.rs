@@ -6,6 +6,9 @@ use std::str::FromStr as _;
 
 use proc_macro2::{Delimiter, TokenStream, TokenTree};
 
+/// Where the sources of `kurz-core` are.
+const CORE: &str = "crates/core/src/";
+
 /// One file, by its path from the top of the repository.
 pub(super) struct Source {
     pub(super) path: String,
@@ -30,9 +33,16 @@ impl Source {
         Self { path: path.to_owned(), text: text.to_owned(), tokens: tokens.into_iter().collect() }
     }
 
-    /// The folder or file right under `src` that it belongs to, and how many modules deep it lies.
+    /// Whether it belongs to the library `kurz-core`.
+    pub(super) fn is_core(&self) -> bool {
+        self.path.starts_with(CORE)
+    }
+
+    /// The folder or file right under `src` of `kurz` or `kurz-core` that it belongs to, and how many
+    /// modules deep it lies.
     pub(super) fn module(&self) -> Option<(&str, usize)> {
-        let inside = self.path.strip_prefix("src/")?.strip_suffix(".rs")?;
+        let inside = self.path.strip_prefix(CORE).or_else(|| self.path.strip_prefix("src/"))?;
+        let inside = inside.strip_suffix(".rs")?;
         let inside = inside.strip_suffix("/mod").unwrap_or(inside);
         let top = inside.split('/').next()?;
         Some((top, inside.split('/').count()))
@@ -255,6 +265,7 @@ mod tests {
             "fn a() {} #[cfg(test)] mod tests { use b::c; } #[cfg(test)] use d::e; fn f() {}";
         assert_eq!(paths(text), ["fn", "a", "fn", "f"]);
         assert_eq!(Source::new("src/a/tests.rs", "use b::c;").paths(), []);
+        assert_eq!(Source::new("crates/core/tests/a.rs", "use b::c;").paths(), []);
     }
 
     #[test]
@@ -271,6 +282,8 @@ mod tests {
         assert_eq!(module("src/clock.rs"), Some(("clock".to_owned(), 1)));
         assert_eq!(module("src/code/mod.rs"), Some(("code".to_owned(), 1)));
         assert_eq!(module("src/code/base.rs"), Some(("code".to_owned(), 2)));
+        assert_eq!(module("crates/core/src/code/base.rs"), Some(("code".to_owned(), 2)));
+        assert_eq!(module("crates/core/tests/loom.rs"), None);
         assert_eq!(module("tests/it/main.rs"), None);
     }
 }

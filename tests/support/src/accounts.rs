@@ -1,11 +1,11 @@
 //! Accounts on a server: register, log in, become an administrator.
 
-use kurz::account::Email;
-use kurz::account::password::Password;
 use kurz::app::accounts::{Accounts, NewUser};
 use kurz::app::{Actor, COST, Passwords, QUEUE};
 use kurz::config::password_threads;
 use kurz::entropy::Entropy;
+use kurz_core::account::Email;
+use kurz_core::account::password::Password;
 use serde_json::{Value, json};
 
 use crate::http::{Answer, Http};

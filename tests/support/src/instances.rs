@@ -2,8 +2,9 @@
 
 use std::time::Duration;
 
-use kurz::clock::{Clock, Timestamp};
-use kurz::link::Month;
+use kurz::clock::Clock;
+use kurz_core::link::Month;
+use kurz_core::time::Timestamp;
 use serde_json::{Value, json};
 
 use crate::http::Http;

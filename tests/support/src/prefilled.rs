@@ -7,10 +7,10 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use kurz::clock::{Clock, Stopwatch};
-use kurz::code::{WorkspaceId, canonicalise, deterministic};
 use kurz::config::{Config, Overrides};
 use kurz::entropy::Entropy;
 use kurz::server::run::RunningServer;
+use kurz_core::code::{WorkspaceId, canonicalise, deterministic};
 use rusqlite::{Connection, params};
 
 /// The workspace of all links.

@@ -5,10 +5,11 @@ use std::time::Duration;
 
 use ::http::HeaderName;
 use kurz::app::App;
-use kurz::clock::{Clock, Timestamp};
+use kurz::clock::Clock;
 use kurz::config::Config;
 use kurz::server::run;
 use kurz::store::Store;
+use kurz_core::time::Timestamp;
 
 use crate::builder::{Builder, entropy};
 use crate::home::Home;

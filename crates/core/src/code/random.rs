@@ -1,0 +1,80 @@
+//! Random codes: seven Base62 characters, each equally likely.
+//!
+//! The source of random bytes is an argument; for links it is the operating system's. When a code is
+//! taken, the caller tries again, at most [`ATTEMPTS`] times. Invariant: all characters are equally
+//! likely; a byte that would favour some of them is discarded.
+
+use super::Code;
+use super::base::BASE62;
+
+/// How many codes are tried before giving up.
+pub const ATTEMPTS: u32 = 5;
+
+/// Characters of a code.
+pub const LENGTH: usize = 7;
+
+/// The most draws of sixteen bytes. About one of 10^9 codes needs two. More than eight are needed only with a
+/// broken source; then the missing characters are `a`, and the attempts run out.
+const DRAWS: usize = 8;
+
+/// A code from the bytes that `fill` writes.
+pub fn code(fill: &mut dyn FnMut(&mut [u8])) -> Code {
+    let mut text = String::with_capacity(LENGTH);
+    for _ in 0..DRAWS {
+        let mut bytes = [0; 16];
+        fill(&mut bytes);
+        // Six bits a character; 62 and 63 are discarded, since a remainder would favour `a` and `b`.
+        let letters = bytes.iter().filter_map(|byte| BASE62.get(usize::from(byte & 63)));
+        text.extend(letters.take(LENGTH - text.len()).map(|&letter| char::from(letter)));
+        if text.len() == LENGTH {
+            return Code(text);
+        }
+    }
+    text.extend(std::iter::repeat_n('a', LENGTH.saturating_sub(text.len())));
+    Code(text)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::code::test_random::fill;
+
+    #[test]
+    fn a_code_is_seven_letters_from_the_source() {
+        let code = code(&mut |bytes| {
+            for (i, byte) in (0..).zip(bytes) {
+                *byte = [63, 0, 25, 62, 26, 51, 52, 61, 255, 64][i % 10];
+            }
+        });
+        assert_eq!(code.as_str(), "azAZ09a");
+    }
+
+    #[test]
+    fn a_broken_source_ends_in_a_code_and_not_in_a_loop() {
+        assert_eq!(code(&mut |bytes| bytes.fill(255)).as_str(), "aaaaaaa");
+        assert_eq!(code(&mut |_| ()).as_str(), "aaaaaaa");
+    }
+
+    #[test]
+    fn every_letter_is_equally_likely() {
+        let mut fill = fill(1);
+        let mut counts = [0_u32; 62];
+        for _ in 0..62_000 {
+            for byte in code(&mut fill).as_str().bytes() {
+                counts[BASE62.iter().position(|&letter| letter == byte).unwrap()] += 1;
+            }
+        }
+        // Seven thousand of each are expected; chi-squared with 61 degrees of freedom passes 150
+        // once in 10^9 runs, while a remainder in place of a rejection would give some 3,000.
+        let chi_squared: f64 =
+            counts.iter().map(|&count| (f64::from(count) - 7000.0).powi(2) / 7000.0).sum();
+        assert!(chi_squared < 150.0, "{chi_squared}: {counts:?}");
+    }
+
+    #[test]
+    fn codes_do_not_repeat() {
+        let mut fill = fill(1);
+        let codes: std::collections::HashSet<Code> = (0..1000).map(|_| code(&mut fill)).collect();
+        assert_eq!(codes.len(), 1000);
+    }
+}
