@@ -9,7 +9,7 @@ use std::hint::black_box;
 
 use criterion::Criterion;
 use kurz_core::code::counter::{DEFAULT_MULT, LENGTH, Scramble, Scrambler};
-use kurz_core::code::{WorkspaceId, canonicalise, deterministic, path};
+use kurz_core::code::{WorkspaceId, canonicalise, deterministic, short_path};
 
 /// Already in canonical form, like most URLs.
 const TIDY: &str = "https://www.example.com/products/category/item-1234?\
@@ -53,8 +53,8 @@ fn works() -> Vec<Work> {
         }),
         work("counter code, affine", move || affine.code(black_box(123_456_789))),
         work("counter code, feistel", move || feistel.code(black_box(123_456_789))),
-        work("path, bare", || path::parse(black_box("/Gbg5fgTP5s"))),
-        work("path, workspace", || path::parse(black_box("/w/acme-corp/Gbg5fgTP5s+"))),
+        work("path, bare", || short_path::parse(black_box("/Gbg5fgTP5s"))),
+        work("path, workspace", || short_path::parse(black_box("/w/acme-corp/Gbg5fgTP5s+"))),
     ]
 }
 

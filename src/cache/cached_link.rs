@@ -7,7 +7,7 @@ use std::sync::Arc;
 use http::StatusCode;
 use triomphe::ThinArc;
 
-use crate::cache::LinkCounters;
+use crate::cache::CachedCounters;
 use crate::quota::LinkReservation;
 use kurz_core::counters::HoldsCounters;
 use kurz_core::link::{LinkId, Validity};
@@ -48,14 +48,14 @@ pub struct CachedLinkHeader {
 /// Where the counters are. A link keeps its counters when its fields change.
 #[derive(Debug)]
 enum CountersAt {
-    Here(LinkCounters),
+    Here(CachedCounters),
     /// In the first cached version of the link, or its version at another address.
     First(CachedLink),
 }
 
 impl CachedLink {
     /// The first cached version of a link.
-    pub(super) fn new(fields: &CachedLinkFields<'_>, counters: LinkCounters) -> Self {
+    pub(super) fn new(fields: &CachedLinkFields<'_>, counters: CachedCounters) -> Self {
         Self::with(fields, CountersAt::Here(counters))
     }
 
@@ -86,7 +86,7 @@ impl CachedLink {
     }
 
     /// The counters of the link.
-    pub fn counters(&self) -> &LinkCounters {
+    pub fn counters(&self) -> &CachedCounters {
         match &self.counters {
             CountersAt::Here(counters) => counters,
             CountersAt::First(first) => first.counters(),
@@ -124,7 +124,7 @@ impl Deref for CachedLink {
 impl HoldsCounters for CachedLink {
     type Reservation = Arc<LinkReservation>;
 
-    fn counters(&self) -> &LinkCounters {
+    fn counters(&self) -> &CachedCounters {
         self.counters()
     }
 
@@ -151,7 +151,7 @@ mod tests {
     fn a_link_that_changes_its_face_keeps_its_counters() {
         let first = CachedLink::new(
             &fields("https://a.example/"),
-            LinkCounters::new(LinkId(7), MONTH, 3, None),
+            CachedCounters::new(LinkId(7), MONTH, 3, None),
         );
         assert_eq!((first.key(), first.location()), (&b"abc"[..], &b"https://a.example/"[..]));
         let same = first.with_fields(&fields("https://a.example/"));
@@ -180,7 +180,7 @@ mod tests {
     fn every_part_of_a_face_counts() {
         let first = CachedLink::new(
             &fields("https://a.example/"),
-            LinkCounters::new(LinkId(7), MONTH, 0, None),
+            CachedCounters::new(LinkId(7), MONTH, 0, None),
         );
         let plain = fields("https://a.example/");
         let ends = Lifecycle { expires_at: Some(Timestamp::from_ms(5)), ..Lifecycle::default() };

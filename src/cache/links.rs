@@ -16,7 +16,7 @@ use quick_cache::sync::{Cache, DefaultLifecycle};
 use quick_cache::{DefaultHashBuilder, Weighter};
 
 use crate::cache::near::KeyVersion;
-use crate::cache::{ActiveBlocklist, CachedLink, CachedLinkFields, LinkCounters, NearCache};
+use crate::cache::{ActiveBlocklist, CachedCounters, CachedLink, CachedLinkFields, NearCache};
 use crate::clicks::WrittenClicks;
 use crate::clock::Clock;
 use crate::quota::SharedQuota;
@@ -201,7 +201,7 @@ impl LinkCache {
             let hits = u64::try_from(row.month_hits).unwrap_or_default();
             let quota = self.quota.as_ref();
             let reservation = quota.map(|quota| quota.reservation(row.id, row.month, hits));
-            let counters = LinkCounters::new(row.id, row.month, row.month_hits, reservation);
+            let counters = CachedCounters::new(row.id, row.month, row.month_hits, reservation);
             CachedLink::new(fields, counters)
         };
         self.counters.get(row.id, round, |known| known.with_fields(fields), first)

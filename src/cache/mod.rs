@@ -2,7 +2,7 @@
 //! entries so that scans do not reach the store.
 //!
 //! - [`LinkCache`]: links by address key, for redirects; [`NearCache`]: the copy of one worker.
-//! - [`CachedLink`]: one link with its answer and its [`LinkCounters`].
+//! - [`CachedLink`]: one link with its answer and its [`CachedCounters`].
 //! - [`ReuseCache`]: links by what a creation asks for, so that repeating it needs no transaction.
 //! - [`Hosts`]: hosts of workspaces. [`ActiveBlocklist`]: hosts that no link leads to.
 
@@ -28,4 +28,4 @@ use std::sync::Arc;
 use crate::quota::LinkReservation;
 
 /// The counters of a link, whose reservation redirects can wait for.
-pub type LinkCounters = kurz_core::counters::LinkCounters<Arc<LinkReservation>>;
+pub type CachedCounters = kurz_core::counters::LinkCounters<Arc<LinkReservation>>;

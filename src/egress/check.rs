@@ -20,8 +20,8 @@ use tokio_rustls::TlsConnector;
 use super::address::AllowedAddress;
 use super::concurrency::{ConcurrencyLimit, HostKey, HostPermit};
 use super::destination::{Destination, HostKind, UrlRefusal};
-use super::request::{self, RequestFailure, ResponseHead};
-use super::tls;
+use super::target_request::{self, RequestFailure, ResponseHead};
+use super::tls_client;
 use super::transport::{Lookup, SystemTransport, Transport};
 
 const MAX_REDIRECTS: usize = 3;
@@ -104,11 +104,11 @@ impl Checker<SystemTransport> {
 
 impl<N: Transport> Checker<N> {
     pub(super) fn new(transport: N, max_checks: NonZeroUsize) -> Self {
-        Self::with_roots(transport, max_checks, tls::public_roots())
+        Self::with_roots(transport, max_checks, tls_client::public_roots())
     }
 
     pub(super) fn with_roots(transport: N, max_checks: NonZeroUsize, roots: RootCertStore) -> Self {
-        let (tls, limit) = (tls::connector(roots), ConcurrencyLimit::new(max_checks));
+        let (tls, limit) = (tls_client::connector(roots), ConcurrencyLimit::new(max_checks));
         Self(Arc::new(CheckerInner { transport, tls, limit }))
     }
 
@@ -163,7 +163,7 @@ impl<N: Transport> CheckerInner<N> {
                 ConnectOutcome::LocalError => continue,
             };
             let step_deadline = deadline.min(Instant::now() + MAX_STEP_TIME);
-            let head = request::send(stream, &self.tls, destination, Method::HEAD);
+            let head = target_request::send(stream, &self.tls, destination, Method::HEAD);
             match timeout_at(step_deadline, head).await {
                 Ok(Ok(head)) if head.status.is_success() || head.redirect().is_some() => {
                     return Ok(head);
@@ -175,7 +175,7 @@ impl<N: Transport> CheckerInner<N> {
             let ConnectOutcome::Connected(stream) = self.connect(address, deadline).await? else {
                 return Err(Health::Broken);
             };
-            let head = request::send(stream, &self.tls, destination, Method::GET);
+            let head = target_request::send(stream, &self.tls, destination, Method::GET);
             return timeout_at(deadline, head)
                 .await
                 .ok()

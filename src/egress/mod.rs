@@ -15,10 +15,10 @@ mod address;
 mod check;
 mod concurrency;
 mod destination;
-mod request;
+mod target_request;
 #[cfg(test)]
 mod tests;
-mod tls;
+mod tls_client;
 mod transport;
 
 pub(crate) use check::Checker;

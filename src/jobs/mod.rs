@@ -2,6 +2,6 @@
 
 pub mod cleanup;
 pub mod flush;
-pub(crate) mod health;
+pub(crate) mod target_health;
 pub(crate) mod heartbeat;
 pub(crate) mod store_connections;

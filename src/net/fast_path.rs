@@ -14,7 +14,7 @@ use http::{HeaderMap, HeaderName, HeaderValue};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
 use crate::clock::Stopwatch;
-use kurz_core::host::plain_host;
+use kurz_core::host_name::plain_host;
 
 use super::socket::Socket;
 

@@ -12,7 +12,7 @@
 //! - `socket` and `http1_framing`: a malformed head never reaches the service.
 //! - `fast_path`: answers plain GET requests before hyper takes the connection.
 //! - `certificate` and [`tls`]: certificates, reloaded when their files (`file_version`) change.
-//! - [`host`]: the host that a request names; [`signals`]: SIGTERM and SIGINT.
+//! - [`request_host`]: the host that a request names; [`signals`]: SIGTERM and SIGINT.
 
 mod accept;
 mod certificate;
@@ -20,7 +20,7 @@ mod connection_limit;
 mod connection_state;
 pub mod fast_path;
 pub mod file_version;
-pub mod host;
+pub mod request_host;
 mod http1_framing;
 pub mod http_limits;
 pub mod listen;

@@ -73,7 +73,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn e2_the_script_and_the_counter_give_the_same_answers() {
+    async fn the_script_and_the_counter_give_the_same_answers() {
         #[expect(clippy::disallowed_methods, reason = "the test command names its servers")]
         let url = std::env::var("TEST_REDIS_URL").expect("run ./scripts/test");
         let redis = Redis::new(RedisUrl::parse(&url).unwrap(), None);

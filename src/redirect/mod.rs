@@ -6,7 +6,7 @@
 mod answer;
 mod date;
 mod pages;
-mod visitor_kind;
+mod visitor_headers;
 mod withheld_pages;
 
 use std::error::Error;
@@ -25,14 +25,14 @@ use crate::quota::{HitOutcome, LinkReservation, SharedQuota};
 use crate::telemetry::{RequestIds, error_chain};
 use crate::throttle::Throttle;
 use kurz_core::clicks::{Click, ClickQueue, VisitorKind, Visitors};
-use kurz_core::code::{Reserved, path};
+use kurz_core::code::{Reserved, short_path};
 use kurz_core::limits::Limits;
 use kurz_core::link::{AddressKey, Decision, Month};
 use kurz_core::time::Timestamp;
 
 use answer::Refusal;
 pub use date::Date;
-pub use visitor_kind::visitor_kind;
+pub use visitor_headers::visitor_kind;
 
 /// An answer of the data plane: no body, or a small one.
 pub type RedirectResponse = Response<Bytes>;
@@ -281,7 +281,7 @@ impl RedirectService {
 
     /// The cache key of an address; `None` when it cannot be a link's.
     fn key<'a>(&self, host: &str, path: &'a str) -> Option<AddressKey<'a>> {
-        let short = path::parse(path).filter(|short| !short.preview)?;
+        let short = short_path::parse(path).filter(|short| !short.preview)?;
         match self.hosts.workspace(host) {
             None => Some(AddressKey::on_main_host(short.target)),
             Some(workspace) => AddressKey::on_own_host(&workspace, short.target),

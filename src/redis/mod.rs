@@ -6,7 +6,7 @@
 
 mod breaker;
 mod client;
-mod health;
+mod server_checks;
 mod connection;
 
 pub use breaker::Breaker;

@@ -2,14 +2,14 @@
 //!
 //! - [`run`]: starts everything from a [`crate::config::Config`] and shuts it down again.
 //! - `parts` and `stored_secrets`: what `app` and the redirect service are made of.
-//! - `dispatch` and `body`: short addresses go to the redirect service, all else to the router.
+//! - `dispatch` and `response_body`: short addresses go to the redirect service, all else to the router.
 //! - [`routes`]: API, compatibility APIs and pages in one router.
 //! - `admin`: metrics and health on the admin listener.
-//! - [`blocklist`]: reads the block list and reloads it when its file changes.
+//! - [`blocklist_file`]: reads the block list and reloads it when its file changes.
 
 mod admin;
-pub mod blocklist;
-mod body;
+pub mod blocklist_file;
+mod response_body;
 mod dispatch;
 mod parts;
 pub mod routes;

@@ -13,7 +13,7 @@ use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
-use super::blocklist::{BlocklistError, BlocklistFile};
+use super::blocklist_file::{BlocklistError, BlocklistFile};
 use super::dispatch::Dispatch;
 use super::{admin, parts, routes};
 use crate::app::{App, AppError, CleanupTimes};
@@ -228,6 +228,6 @@ fn spawn_jobs(
     tasks.spawn(jobs::cleanup::run(Arc::clone(app), schedule, times, stop.clone()));
     if retention.health_checks {
         let checker = Checker::with_system_transport(CHECKS_AT_ONCE);
-        tasks.spawn(jobs::health::run(Arc::clone(app), checker, stop.clone()));
+        tasks.spawn(jobs::target_health::run(Arc::clone(app), checker, stop.clone()));
     }
 }

@@ -12,7 +12,7 @@ use tokio::sync::mpsc::{Receiver, Sender, channel};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
-use super::request::{RequestRecord, milliseconds};
+use super::request_span::{RequestRecord, milliseconds};
 use crate::config::{AccessLog, Log};
 
 /// Turns on the lines of the access log, whatever else the log leaves out.

@@ -7,10 +7,10 @@
 pub mod access_log;
 mod error_chain;
 mod otlp;
-mod request;
+mod request_span;
 mod request_id;
 mod trace_parent;
 
 pub use error_chain::error_chain;
-pub use request::{Telemetry, current_request_id, set_caller, trace_request};
 pub use request_id::{RequestId, RequestIds, X_REQUEST_ID};
+pub use request_span::{Telemetry, current_request_id, set_caller, trace_request};

@@ -15,8 +15,8 @@ use tokio_util::task::TaskTracker;
 use url::Url;
 
 use super::error_chain;
-use super::request::RequestRecord;
 use super::request_id::hex;
+use super::request_span::RequestRecord;
 use crate::entropy::Entropy;
 
 /// Spans that may wait to be sent.

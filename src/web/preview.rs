@@ -15,7 +15,7 @@ use crate::web::errors::{self, PageError};
 use crate::web::page::{self, Layout};
 use crate::web::report;
 use crate::web::visitor::words_of;
-use kurz_core::code::path::{self, PathTarget};
+use kurz_core::code::short_path::{self, PathTarget};
 use kurz_core::link::Status;
 
 #[derive(Template)]
@@ -40,7 +40,9 @@ pub(crate) async fn short_address(State(app): State<Arc<App>>, request: Request)
     let Ok(ClientAddress(client)) = ClientAddress::from_request_parts(&mut request, &app).await;
     let nothing = || page::nothing(&request.headers);
     let path = request.uri.path();
-    let Some(short) = path::parse(path).filter(|short| short.preview) else { return nothing() };
+    let Some(short) = short_path::parse(path).filter(|short| short.preview) else {
+        return nothing();
+    };
     if request.method != Method::GET && request.method != Method::HEAD {
         let detail = "A preview can only be asked for with GET or HEAD.";
         let problem = Problem::new(StatusCode::METHOD_NOT_ALLOWED, "method-not-allowed", detail);

@@ -14,7 +14,7 @@
 //! | [`counters`] | the counters of the links in memory |
 //! | [`group_commit`] | which batches are written in one transaction |
 //! | [`lease`] | the rules of a lock that instances share |
-//! | [`host`] | host names as HTTP spells them |
+//! | [`host_name`] | host names as HTTP spells them |
 //! | `sync` | atomics and locks, which the feature `loom` replaces |
 
 pub mod account;
@@ -22,7 +22,7 @@ pub mod clicks;
 pub mod code;
 pub mod counters;
 pub mod group_commit;
-pub mod host;
+pub mod host_name;
 pub mod lease;
 pub mod limits;
 pub mod link;

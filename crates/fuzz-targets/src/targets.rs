@@ -2,16 +2,16 @@
 
 use http::{HeaderMap, HeaderValue, Method, Request};
 use kurz::config::{Config, Overrides};
-use kurz::net::host::{host_of, request_host};
+use kurz::net::request_host::{host_of, request_host};
 use kurz::redirect::visitor_kind;
 use kurz::web::cell;
 use kurz_core::account::token::Tokens;
 use kurz_core::account::{Email, claim, key};
 use kurz_core::clicks::{VisitorKind, Visitors};
 use kurz_core::code::canonical::MAX_BYTES;
-use kurz_core::code::path::{PathTarget, ShortPath, parse};
+use kurz_core::code::short_path::{PathTarget, ShortPath, parse};
 use kurz_core::code::{Code, WorkspaceId, canonicalise, deterministic};
-use kurz_core::host::normalise_host;
+use kurz_core::host_name::normalise_host;
 use kurz_core::link::qr as qr_code;
 use kurz_core::time::Timestamp;
 

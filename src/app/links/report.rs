@@ -5,7 +5,7 @@ use crate::app::{App, AppError, FieldError};
 use crate::store::{NewReport, ReportBounds};
 use kurz_core::account::Caller;
 use kurz_core::code::canonicalise;
-use kurz_core::code::path::{self, PathTarget};
+use kurz_core::code::short_path::{self, PathTarget};
 use kurz_core::link::AddressKey;
 
 /// Longest text of a report, in characters.
@@ -79,7 +79,7 @@ impl App {
         let host = canonical.host().trim_end_matches('.');
         let workspace = self.parts.hosts.workspace(host);
         let is_main = host == self.parts.policy.public_url.host();
-        match (workspace, path::parse(canonical.path())?.target) {
+        match (workspace, short_path::parse(canonical.path())?.target) {
             (None, PathTarget::Bare { code }) if is_main => Some(code.to_owned()),
             (None, PathTarget::Workspace { key, .. }) if is_main => Some(key.to_owned()),
             (Some(workspace), PathTarget::Bare { code }) => Some(format!("{workspace}/{code}")),

@@ -4,7 +4,7 @@ use super::Finding;
 use crate::clock::Clock;
 use crate::config::{self, Config};
 use crate::net::tls::TlsReloader;
-use crate::server::blocklist;
+use crate::server::blocklist_file;
 
 const CHECK: &str = "configuration";
 
@@ -22,7 +22,7 @@ pub(super) fn check_tls(config: &Config, clock: &Clock) -> Option<Finding> {
 /// The block list, as a server would find it now.
 pub(super) fn check_blocklist(config: &Config) -> Option<Finding> {
     let path = config.links.blocklist.as_deref()?;
-    Some(match blocklist::read(path) {
+    Some(match blocklist_file::read(path) {
         Ok(list) => Finding::ok("block list", format!("{} hosts and ranges", list.len())),
         Err(error) => Finding::problem("block list", error),
     })

@@ -19,11 +19,11 @@ struct AuditTemplate {
     action: String,
     kinds: &'static [&'static str],
     actions: Vec<&'static str>,
-    entries: Vec<AuditRow>,
+    entries: Vec<AuditLine>,
     next: Option<String>,
 }
 
-struct AuditRow {
+struct AuditLine {
     at: String,
     who: String,
     kind: String,
@@ -76,7 +76,7 @@ pub(in crate::web) fn who(entry: &AuditEntry, words: &Words) -> String {
     }
 }
 
-fn row(entry: AuditEntry, words: &Words) -> AuditRow {
+fn row(entry: AuditEntry, words: &Words) -> AuditLine {
     let href = (entry.kind == "link").then_some(entry.subject.as_str());
     let href = href.and_then(|subject| subject.split_once('/'));
     let detail = serde_json::to_value(&entry.detail).unwrap_or_default();
@@ -84,7 +84,7 @@ fn row(entry: AuditEntry, words: &Words) -> AuditRow {
         serde_json::Value::String(text) => format!("{name}: {text}"),
         other => format!("{name}: {other}"),
     });
-    AuditRow {
+    AuditLine {
         at: page::time(entry.at),
         who: who(&entry, words),
         href: href.map(|(workspace, code)| format!("/app/w/{workspace}/l/{code}")),

@@ -19,33 +19,6 @@ use std::sync::LazyLock;
 
 use super::{Finding, assert_tidy, files, top};
 
-/// TEMPORARY: names that the docs use already and that other changes bring into the tree. A name that
-/// exists by now must be removed from this list; with the last one the list goes.
-const PENDING: &[&str] = &[
-    "CachedLink",
-    "app/invalidation",
-    "cache/reuse.rs",
-    "clicks/",
-    "clicks/planner.rs",
-    "clicks/queue.rs",
-    "client_address.rs",
-    "compat/",
-    "limits/throttle.rs",
-    "net/",
-    "net/fast_path.rs",
-    "peers/",
-    "peers/publisher.rs",
-    "peers/subscriber.rs",
-    "quota/",
-    "quota/counter.rs",
-    "quota/reservation.rs",
-    "quota/shared.rs",
-    "server/dispatch.rs",
-    "store/copy/",
-    "store/redirect_lookup.rs",
-    "web/i18n/",
-];
-
 /// Names of other programs, files of users and parts of examples.
 const OUTSIDE: &[&str] = &["KeyError", "artifacts/", "awk", "kurz.toml", "pg_restore", "xxe"];
 
@@ -315,7 +288,7 @@ fn check(page: &str, text: &str, tree: &Tree) -> Vec<Finding> {
 }
 
 fn is_excused(word: &str) -> bool {
-    PENDING.contains(&word) || OUTSIDE.contains(&word)
+    OUTSIDE.contains(&word)
 }
 
 /// The repository, and its pages with their texts.
@@ -377,16 +350,6 @@ fn the_architecture_names_every_table() {
     // The clock is a view, and belongs to the locks.
     let missing: Vec<&String> = tables.filter(|name| *name != "database_clock").collect();
     assert!(missing.is_empty(), "docs/ARCHITECTURE.md does not name {missing:?}");
-}
-
-#[test]
-fn a_pending_name_that_exists_is_removed_from_the_list() {
-    let (tree, _) = &*REPOSITORY;
-    let there: Vec<&&str> = PENDING
-        .iter()
-        .filter(|name| tree.missing_path("", name).or_else(|| tree.missing_name(name)).is_none())
-        .collect();
-    assert!(there.is_empty(), "remove from PENDING in tests/it/tidy/docs.rs: {there:?}");
 }
 
 #[test]

@@ -33,7 +33,7 @@ const ALLOWED: &[Row] = &[
     Row { module: "entropy", may_import: "", why: BOTTOM },
     Row { module: "time", may_import: "", why: BOTTOM },
     Row { module: "sync", may_import: "", why: BOTTOM },
-    Row { module: "host", may_import: "", why: BOTTOM },
+    Row { module: "host_name", may_import: "", why: BOTTOM },
     Row { module: "lease", may_import: "", why: PURE },
     Row { module: "group_commit", may_import: "", why: PURE },
     Row { module: "throttle", may_import: "", why: BOTTOM },
@@ -120,7 +120,7 @@ const ALLOWED: &[Row] = &[
     },
     Row {
         module: "net",
-        may_import: "config limits host client_address clock",
+        may_import: "config limits host_name client_address clock",
         why: "it knows sockets and HTTP framing; what a request means is for the service behind it",
     },
     Row {
@@ -247,7 +247,7 @@ mod tests {
         passes("src/store/links.rs", "use super::{Error, sqlite}; use crate::store::Db;");
         passes("src/main.rs", "fn main() { kurz::cli::run() }");
         passes("src/lib.rs", "//! The map.\npub mod clock;");
-        passes("src/net/host.rs", "use kurz_core::{host::normalise_host, time::Timestamp};");
+        passes("src/net/host.rs", "use kurz_core::{host_name::normalise_host, time::Timestamp};");
         passes("crates/core/src/counters/a.rs", "use crate::{quota::LocalQuota, link::LinkId};");
         passes("src/store/hits.rs", "use kurz_core::clicks::ClickTotals;");
         passes("src/clicks/writer.rs", "use kurz_core::clicks::ClickQueue;");

@@ -9,38 +9,6 @@ use super::source::Source;
 /// Modules with one file per feature, where the same word in each is what a reader looks for.
 const BY_FEATURE: [&str; 7] = ["api", "app", "cli", "compat", "config", "store", "web"];
 
-/// Type names that several modules still share. The list only gets shorter: a name that is no longer
-/// shared must go from it.
-const SHARED_TYPES: &[&str] = &[
-    "Answer",
-    "Entry",
-    "Failure",
-    "Json",
-    "Member",
-    "Operation",
-    "Page",
-    "Problem",
-    "ProblemField",
-    "Refusal",
-];
-
-/// File names that are still there twice; see [`SHARED_TYPES`].
-const SHARED_FILES: &[&str] =
-    &["blocklist.rs", "body.rs", "health.rs", "host.rs", "path.rs", "tls.rs"];
-
-/// Files that still include others by path; see [`SHARED_TYPES`].
-const INCLUDING: &[&str] = &[
-    "fuzz/fuzz_targets/json.rs",
-    "fuzz/src/lib.rs",
-    "fuzz/src/link.rs",
-    "tests/corpus.rs",
-    "tests/loom/quota.rs",
-    "tests/loom/link.rs",
-    "tests/loom/main.rs",
-    "tests/loom/cache.rs",
-    "tests/loom/clicks.rs",
-];
-
 /// Types of the same name in two modules right under `src`.
 pub(super) fn check_types(sources: &[Source]) -> Vec<Finding> {
     let mut places = BTreeMap::<String, Vec<(&Source, usize)>>::new();
@@ -53,12 +21,8 @@ pub(super) fn check_types(sources: &[Source]) -> Vec<Finding> {
     let shared = places.into_iter().filter(|(_, places)| {
         places.iter().filter_map(|(source, _)| module(source)).collect::<BTreeSet<_>>().len() > 1
     });
-    let shared: Vec<_> = shared.collect();
-    let mut findings = stale(SHARED_TYPES, &shared.iter().map(|one| one.0.clone()).collect());
+    let mut findings = Vec::new();
     for (name, places) in shared {
-        if SHARED_TYPES.contains(&name.as_str()) {
-            continue;
-        }
         for (source, line) in &places {
             let others = places.iter().map(|(other, _)| other.path.as_str());
             let others: Vec<&str> = others.filter(|path| *path != source.path).collect();
@@ -78,18 +42,14 @@ pub(super) fn check_files(sources: &[Source]) -> Vec<Finding> {
     for source in sources {
         let Some((module, _)) = source.module() else { continue };
         let name = source.path.rsplit('/').next().unwrap_or_default();
-        let in_tests = source.path.contains("/tests/") || ["mod.rs", "tests.rs"].contains(&name);
-        if !in_tests && !BY_FEATURE.contains(&module) {
+        let is_common = ["lib.rs", "mod.rs", "tests.rs"].contains(&name);
+        if !is_common && !source.path.contains("/tests/") && !BY_FEATURE.contains(&module) {
             places.entry(name).or_default().push(source);
         }
     }
     places.retain(|_, sources| sources.len() > 1);
-    let shared = places.keys().map(|name| (*name).to_owned()).collect();
-    let mut findings = stale(SHARED_FILES, &shared);
+    let mut findings = Vec::new();
     for (name, sources) in places {
-        if SHARED_FILES.contains(&name) {
-            continue;
-        }
         for source in sources {
             let rule = format!("there is another `{name}`: a file's name says what is in it alone");
             findings.push(source.finding(1, rule));
@@ -101,30 +61,13 @@ pub(super) fn check_files(sources: &[Source]) -> Vec<Finding> {
 /// Files that are included by path, so that they are compiled in two crates.
 pub(super) fn check_paths(sources: &[Source]) -> Vec<Finding> {
     let mut findings = Vec::new();
-    let mut including = BTreeSet::new();
     for source in sources {
         for mark in source.macros_and_attributes().iter().filter(|mark| mark.what == "#path") {
-            including.insert(source.path.clone());
-            if !INCLUDING.contains(&source.path.as_str()) {
-                let rule =
-                    "`#[path]` includes a file of another crate: link a library that holds it";
-                findings.push(source.finding(mark.line, rule.to_owned()));
-            }
+            let rule = "`#[path]` includes a file of another crate: link a library that holds it";
+            findings.push(source.finding(mark.line, rule.to_owned()));
         }
     }
-    findings.extend(stale(INCLUDING, &including));
     findings
-}
-
-/// Exceptions for which there is no need any more.
-fn stale(exceptions: &[&str], needed: &BTreeSet<String>) -> Vec<Finding> {
-    let stale = exceptions.iter().filter(|exception| !needed.contains(**exception));
-    let finding = |exception: &&str| Finding {
-        path: "tests/it/tidy/names.rs".to_owned(),
-        line: 1,
-        rule: format!("`{exception}` is no exception any more: take it from the list"),
-    };
-    stale.map(finding).collect()
 }
 
 #[cfg(test)]
@@ -132,8 +75,7 @@ mod tests {
     use super::*;
 
     fn rules(findings: Vec<Finding>) -> Vec<String> {
-        let findings = findings.into_iter().filter(|one| one.path != "tests/it/tidy/names.rs");
-        findings.map(|one| format!("{}:{} {}", one.path, one.line, one.rule)).collect()
+        findings.into_iter().map(|one| format!("{}:{} {}", one.path, one.line, one.rule)).collect()
     }
 
     #[test]

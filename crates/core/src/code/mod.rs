@@ -22,7 +22,7 @@ pub mod counter;
 pub mod custom;
 pub mod deterministic;
 pub mod offensive;
-pub mod path;
+pub mod short_path;
 pub mod random;
 pub mod workspace;
 mod base;

@@ -6,7 +6,7 @@
 
 use std::fmt;
 
-use crate::code::path::PathTarget;
+use crate::code::short_path::PathTarget;
 use crate::code::{Code, MAX_LENGTH, WorkspaceId};
 
 /// Room for `workspace/code`.
@@ -110,13 +110,13 @@ impl Eq for AddressKey<'_> {}
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::code::path;
+    use crate::code::short_path;
 
     // threats: D5
     #[test]
     fn no_two_addresses_share_a_key() {
         let acme = WorkspaceId::parse("acme").unwrap();
-        let target = |text| path::parse(text).unwrap().target;
+        let target = |text| short_path::parse(text).unwrap().target;
         let main = AddressKey::on_main_host(target("/promo"));
         let named = AddressKey::on_main_host(target("/w/acme/promo"));
         let own = AddressKey::on_own_host(&acme, target("/promo")).unwrap();

@@ -6,7 +6,7 @@
 
 use std::net::{IpAddr, SocketAddr};
 
-use crate::code::path::{self, PathTarget};
+use crate::code::short_path::{self, PathTarget};
 use crate::code::{Canonical, Reserved};
 
 /// The addresses of this server that it knows.
@@ -36,7 +36,7 @@ impl OwnAddresses {
         is_workspace: impl FnOnce(&str) -> bool,
         reserved: &Reserved,
     ) -> bool {
-        let Some(short) = path::parse(target.path()) else { return false };
+        let Some(short) = short_path::parse(target.path()) else { return false };
         let is_page = match short.target {
             PathTarget::Bare { code } => reserved.contains(code),
             PathTarget::Workspace { .. } => false,

@@ -5,7 +5,7 @@
 use std::borrow::Cow;
 
 use http::{HeaderMap, Request, Version, header::HOST};
-use kurz_core::host::{normalise_host, plain_host, without_port};
+use kurz_core::host_name::{normalise_host, plain_host, without_port};
 
 /// Why a request has no unambiguous host. Each is answered with a 400.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]

@@ -15,7 +15,7 @@ use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, join, split};
 use tokio_rustls::TlsConnector;
 
 use super::destination::Destination;
-use super::tls;
+use super::tls_client;
 
 /// Of one connection, as received from the socket.
 pub(super) const MAX_READ_BYTES: u64 = 64 * 1024;
@@ -63,7 +63,7 @@ where
     if !destination.is_https() {
         return exchange(stream, request).await.map_err(|_| RequestFailure::InvalidResponse);
     }
-    let name = tls::server_name(destination).ok_or(RequestFailure::TlsFailed)?;
+    let name = tls_client::server_name(destination).ok_or(RequestFailure::TlsFailed)?;
     let stream = tls.connect(name, stream).await.map_err(|_| RequestFailure::TlsFailed)?;
     exchange(stream, request).await.map_err(|_| RequestFailure::InvalidResponse)
 }
