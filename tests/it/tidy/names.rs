@@ -122,11 +122,4 @@ mod tests {
         let found = rules(check_paths(&[Source::new("benches/new/main.rs", text)]));
         assert!(found[0].starts_with("benches/new/main.rs:1 `#[path]`"), "{found:?}");
     }
-
-    #[test]
-    fn an_exception_that_nobody_needs_is_found() {
-        let found = stale(&["One", "Two"], &BTreeSet::from(["Two".to_owned()]));
-        assert_eq!(found.len(), 1);
-        assert!(found[0].rule.starts_with("`One` is no exception any more"));
-    }
 }
