@@ -35,7 +35,6 @@ struct ClockOffset {
 }
 
 impl Clock {
-    /// The system's wall clock.
     pub fn system() -> Self {
         let start = Stopwatch::start().0;
         let offset =
@@ -54,7 +53,6 @@ impl Clock {
         Self { manual, origin: start, ..Self::system() }
     }
 
-    /// The current time.
     pub fn now(&self) -> Timestamp {
         match &self.manual {
             Some(manual) => Timestamp::from_ms(manual.load(Ordering::Acquire)),
@@ -103,7 +101,6 @@ impl Clock {
         }
     }
 
-    /// Move a manual clock forward.
     pub fn advance(&self, by: Duration) {
         self.set(self.now().plus(by));
     }
@@ -125,14 +122,12 @@ fn nanos(time: Duration) -> i64 {
 pub struct Stopwatch(Instant);
 
 impl Stopwatch {
-    /// Start measuring.
     pub fn start() -> Self {
         #[expect(clippy::disallowed_methods, reason = "the only module that reads the time")]
         let now = Instant::now();
         Self(now)
     }
 
-    /// The time since the start.
     pub fn elapsed(self) -> Duration {
         self.0.elapsed()
     }

@@ -18,7 +18,7 @@ const claim = async () => {
   note.className = "note";
   note.setAttribute("role", "status");
   note.textContent = `${words} ${claimed}`;
-  if (claimed > 0 && document.querySelector(".shelf")) {
+  if (claimed > 0 && document.querySelector(".workspace-header")) {
     sessionStorage.setItem("kurz.note", note.textContent);
     location.reload();
     return;

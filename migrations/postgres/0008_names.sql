@@ -16,3 +16,5 @@ alter index changes_pkey rename to audit_pkey;
 alter index changes_by_subject rename to audit_by_subject;
 alter index changes_by_time rename to audit_by_time;
 alter index changes_by_user rename to audit_by_user;
+
+alter table click_log rename column tallies to totals;

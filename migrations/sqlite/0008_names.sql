@@ -26,3 +26,5 @@ alter table changes rename to audit;
 create index audit_by_subject on audit (subject_kind, subject_id, id);
 create index audit_by_time on audit (at, id);
 create index audit_by_user on audit (user_id, at, id);
+
+alter table click_log rename column tallies to totals;

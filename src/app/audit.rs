@@ -13,9 +13,7 @@ pub const KINDS: [&str; 6] = ["link", "user", "key", "workspace", "member", "hos
 /// Declare the actions with the words that the store and the API have for them.
 macro_rules! actions {
     ($($variant:ident = $word:literal,)+) => {
-        /// What was done.
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-        #[expect(missing_docs, reason = "the word beside each variant says what it is")]
         pub enum Action { $($variant,)+ }
 
         impl Action {
@@ -53,13 +51,11 @@ actions! {
 }
 
 impl Action {
-    /// Read its name.
     pub fn parse(text: &str) -> Option<Self> {
         Self::ALL.iter().copied().find(|action| action.as_str() == text)
     }
 }
 
-/// More about an action.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct AuditDetail {
@@ -69,10 +65,8 @@ pub struct AuditDetail {
     /// Where the link led before.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub old_target: Option<String>,
-    /// Why.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
-    /// What was said about it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub note: Option<String>,
     /// The role that somebody has now.
@@ -84,7 +78,6 @@ pub struct AuditDetail {
     /// Where a disabled link led, when it was made, and from which address.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub target: Option<String>,
-    /// When it was made.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub made_at: Option<String>,
     /// From which address it was made.
@@ -98,22 +91,17 @@ pub struct AuditDetail {
 /// Who does something, for the audit log.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Actor {
-    /// Whose account.
     pub user: Option<UserId>,
-    /// With which key.
     pub key: Option<KeyId>,
-    /// From which address.
     pub client: Option<String>,
 }
 
 impl Actor {
-    /// Whoever asks.
     pub fn of(caller: &Caller) -> Self {
         let client = caller.client.map(|client| client.to_string());
         Self { user: caller.owner(), key: caller.key(), client }
     }
 
-    /// Whoever can open the store.
     pub fn operator() -> Self {
         Self { user: None, key: None, client: Some("command line".to_owned()) }
     }
@@ -142,7 +130,6 @@ impl Actor {
 /// An entry of the audit log.
 #[derive(Clone, Debug, PartialEq)]
 pub struct AuditEntry {
-    /// When.
     pub at: Timestamp,
     /// The number of the account that did it, if there was one.
     pub user: Option<i64>,
@@ -150,15 +137,11 @@ pub struct AuditEntry {
     pub email: Option<String>,
     /// The number of the key that it was done with, if it was one.
     pub key: Option<i64>,
-    /// From which address.
     pub client: Option<String>,
     /// What was done: the name of an [`Action`].
     pub action: String,
-    /// To what kind of thing.
     pub kind: String,
-    /// Which one.
     pub subject: String,
-    /// More about it.
     pub detail: AuditDetail,
 }
 

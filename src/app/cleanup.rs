@@ -10,9 +10,7 @@ use crate::app::{App, AppError};
 use crate::store::{self, HeldLock, LinkAddress};
 use kurz_core::link::Hour;
 
-/// The name of the lock.
 const LOCK: &str = "cleanup";
-/// Links marked in one transaction.
 const MARK_PART: i64 = 1000;
 /// Links purged in one transaction: each takes a few statements.
 const PURGE_PART: i64 = 200;
@@ -30,10 +28,8 @@ pub struct CleanupTimes {
     pub purge_grace: Duration,
 }
 
-/// How a cleanup ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CleanupEnd {
-    /// Nothing was left to do.
     Complete,
     /// The program is to stop; the next cleanup goes on.
     Stopped,
@@ -42,7 +38,6 @@ pub enum CleanupEnd {
 }
 
 impl CleanupEnd {
-    /// The word for it.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Complete => "complete",
@@ -52,14 +47,10 @@ impl CleanupEnd {
     }
 }
 
-/// What a cleanup did.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Cleaned {
-    /// Links whose time was over.
     pub marked: usize,
-    /// Links that became tombstones.
     pub purged: usize,
-    /// How it ended.
     pub end: CleanupEnd,
 }
 

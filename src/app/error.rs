@@ -10,7 +10,6 @@ use kurz_core::limits::Limit;
 use kurz_core::link::fields::RefusedField;
 use kurz_core::time::Timestamp;
 
-/// A refusal or a failure.
 #[derive(Clone, Debug, Error)]
 pub enum AppError {
     /// Something in the request cannot be as it is.
@@ -22,7 +21,6 @@ pub enum AppError {
     /// The custom code leads elsewhere.
     #[error("the code is taken by another link: choose another one")]
     CodeTaken,
-    /// The workspace exists already.
     #[error("a workspace of this name exists already")]
     WorkspaceTaken,
     /// A workspace that still has links cannot be removed.
@@ -39,10 +37,7 @@ pub enum AppError {
         "the host belonged to another workspace until lately: it is free from {end} on, or ask \
              whoever runs this server"
     )]
-    HostQuarantined {
-        /// Until when.
-        end: Timestamp,
-    },
+    HostQuarantined { end: Timestamp },
     /// The link changed while it was being changed.
     #[error("the link was changed by somebody else at the same time: look at it and try again")]
     ChangedMeanwhile,
@@ -62,12 +57,7 @@ pub enum AppError {
     NotDeleted,
     /// Nothing of a batch was stored, because one of its links was refused.
     #[error("nothing was stored, because link {at} (from 0) was refused: {why}")]
-    BatchRefused {
-        /// Which one.
-        at: usize,
-        /// Why.
-        why: Box<AppError>,
-    },
+    BatchRefused { at: usize, why: Box<AppError> },
     /// The URL has its deterministic link, and it is somebody else's.
     #[error("somebody else has the deterministic link of this URL: ask for another strategy")]
     UrlTaken,
@@ -83,7 +73,6 @@ pub enum AppError {
     /// The password that should confirm something is wrong.
     #[error("the password is wrong")]
     WrongPassword,
-    /// The address has an account.
     #[error("an account with this email address exists already")]
     EmailTaken,
     /// Nobody may register.
@@ -92,7 +81,6 @@ pub enum AppError {
     /// The invitation is missing, used, over, or for another address.
     #[error("registration takes a valid invitation for this email address")]
     InviteInvalid,
-    /// Somebody is a member already.
     #[error("this user is a member already")]
     MemberTaken,
     /// The last administrator of a workspace stays.
@@ -101,7 +89,6 @@ pub enum AppError {
     /// As many links as a user may make in a month.
     #[error("the {limit} links of this month are used up")]
     MonthlyLimit {
-        /// How many those are.
         limit: i64,
         /// How long until the next month.
         seconds_left: i64,
@@ -109,18 +96,10 @@ pub enum AppError {
     /// Too many passwords wait to be checked.
     #[error("too many people are signing in right now: try again in a moment")]
     Busy,
-    /// A limit is used up.
     #[error("{}", too_often(*.limit))]
-    TooOften {
-        /// Which.
-        limit: Limit,
-        /// For how long.
-        seconds: u32,
-    },
-    /// No free code was found.
+    TooOften { limit: Limit, seconds: u32 },
     #[error("Failed to generate unique short code after {0} attempts")]
     NoFreeCode(u32),
-    /// The store failed.
     #[error(transparent)]
     Store(#[from] store::Error),
 }
@@ -163,28 +142,18 @@ fn too_often(limit: Limit) -> &'static str {
     }
 }
 
-/// What is missing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Resource {
-    /// A link.
     Link,
-    /// A workspace.
     Workspace,
-    /// A host of a workspace.
     Host,
-    /// A user.
     User,
-    /// An API key.
     Key,
-    /// A member of a workspace.
     Member,
     /// A link that the token opens.
     Claim,
-    /// A session of a browser.
     Session,
-    /// Reports of a link.
     Report,
-    /// A page.
     Page,
 }
 

@@ -100,7 +100,6 @@ impl App {
     }
 }
 
-/// Who makes links.
 #[derive(Clone, Copy, Debug)]
 enum Maker {
     Account(i64),

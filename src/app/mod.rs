@@ -7,7 +7,7 @@ mod analytics;
 mod audit;
 mod cleanup;
 mod error;
-mod health;
+mod target_health;
 mod id_allocator;
 mod invalidation;
 mod limits;
@@ -27,7 +27,6 @@ pub use analytics::totals::Totals;
 pub use audit::{Action, Actor, AuditDetail, AuditEntry, KINDS as AUDIT_KINDS};
 pub use cleanup::{Cleaned, CleanupEnd, CleanupTimes};
 pub use error::{AppError, FieldError, Resource};
-pub use health::Probe;
 pub use kurz_core::link::Change;
 pub use links::claim::{ClaimRequest, MOST_CLAIMS};
 pub use links::create::{Created, LinkRequest, Metered};
@@ -37,6 +36,7 @@ pub use links::qr::{QrFormat, QrImage};
 pub use links::report::{MOST_WORDS, ReportRequest};
 pub use links::show::ShownLink;
 pub use page::Page;
+pub use target_health::Probe;
 pub use workspaces::{MAIN, Rights, ShownWorkspace, WorkspacePatch};
 
 use std::sync::Arc;
@@ -95,41 +95,30 @@ pub struct Policy {
 /// The parts that the program is made of.
 #[derive(Debug)]
 pub struct Parts {
-    /// Where everything is kept.
     pub store: Arc<Store>,
-    /// Links in memory.
     pub links: Arc<LinkCache>,
     /// Links in memory by what was asked for.
     pub reuse: Arc<ReuseCache>,
-    /// Hosts in memory.
     pub hosts: Arc<Hosts>,
-    /// The block list.
     pub blocked: Arc<ActiveBlocklist>,
-    /// The other instances.
     pub peers: Arc<Peers>,
     /// The quota that instances share, if they do.
     pub quota: Option<Arc<SharedQuota>>,
-    /// Writes clicks to the store.
     pub clicks: Arc<ClickWriter>,
     /// Words that are pages, not codes.
     pub reserved: Arc<Reserved>,
     /// Turns a counter into a code.
     pub scrambler: Scrambler,
-    /// What time it is.
     pub clock: Clock,
     /// Random bytes.
     pub entropy: Entropy,
-    /// Signs and checks tokens.
     pub tokens: Tokens,
-    /// Hashes passwords.
     pub passwords: Arc<Passwords>,
     /// How often somebody may do something.
     pub limits: Arc<Limits>,
-    /// The operator's choices.
     pub policy: Policy,
 }
 
-/// The program behind every interface.
 #[derive(Debug)]
 pub struct App {
     parts: Parts,
@@ -140,9 +129,8 @@ pub struct App {
     code_counter: IdAllocator,
     audit_ids: IdAllocator,
     totals: analytics::totals::TotalsCache,
-    health_scan: health::ScanPosition,
+    health_scan: target_health::ScanPosition,
     retarget_alarm: links::retarget_alarm::RetargetAlarm,
-    /// Since when it serves.
     started_at: Timestamp,
 }
 
@@ -162,7 +150,7 @@ impl App {
             credentials: accounts::credential_cache::CredentialCache::default(),
             memberships: workspaces::membership_cache::MembershipCache::default(),
             started_at,
-            health_scan: health::ScanPosition::default(),
+            health_scan: target_health::ScanPosition::default(),
             retarget_alarm: links::retarget_alarm::RetargetAlarm::default(),
             link_ids: IdAllocator::new("link", 10_000),
             code_counter: IdAllocator::new("code", 1_000),
@@ -173,12 +161,10 @@ impl App {
         Ok(app)
     }
 
-    /// The operator's choices.
     pub const fn policy(&self) -> &Policy {
         &self.parts.policy
     }
 
-    /// What time it is.
     pub fn now(&self) -> Timestamp {
         self.parts.clock.now()
     }

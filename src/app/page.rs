@@ -7,17 +7,14 @@ const DEFAULT: i64 = 50;
 /// Most items in a page.
 const MOST: i64 = 1000;
 
-/// One page of a list.
 #[derive(Clone, Debug)]
 pub struct Page<T> {
-    /// What is on it.
     pub items: Vec<T>,
     /// The cursor of the next page, if there is one.
     pub next: Option<String>,
 }
 
 impl<T> Page<T> {
-    /// A page of nothing.
     pub(crate) const fn empty() -> Self {
         Self { items: Vec::new(), next: None }
     }

@@ -22,12 +22,10 @@ impl ActiveBlocklist {
         self.0.load().len()
     }
 
-    /// Whether nothing is blocked.
     pub fn is_empty(&self) -> bool {
         self.0.load().is_empty()
     }
 
-    /// Put another list in force.
     pub fn replace(&self, list: Blocklist) {
         self.0.store(Arc::new(list));
     }

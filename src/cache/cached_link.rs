@@ -23,23 +23,18 @@ pub struct CachedLinkFields<'a> {
     pub key: &'a str,
     /// The prepared value of the `Location` header.
     pub location: &'a str,
-    /// When it redirects.
     pub validity: Validity,
     /// Hits per month; 0 for no limit.
     pub hit_limit: u64,
-    /// The status of its redirect.
     pub status: StatusCode,
 }
 
-/// Everything but the texts.
 #[derive(Debug)]
 pub struct CachedLinkHeader {
-    /// When it redirects.
     pub validity: Validity,
     /// Hits per month; 0 for no limit.
     pub hit_limit: u64,
     counters: CountersAt,
-    /// The status of its redirect.
     pub status: StatusCode,
     /// Where the key ends and the `Location` begins.
     key_end: u16,
@@ -85,7 +80,6 @@ impl CachedLink {
             && (self.key(), self.location()) == (key.as_bytes(), location.as_bytes())
     }
 
-    /// The counters of the link.
     pub fn counters(&self) -> &CachedCounters {
         match &self.counters {
             CountersAt::Here(counters) => counters,
@@ -93,7 +87,6 @@ impl CachedLink {
         }
     }
 
-    /// The link.
     pub fn link(&self) -> LinkId {
         self.counters().link()
     }

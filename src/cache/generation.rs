@@ -34,7 +34,6 @@ impl<V> Stamped<V> {
     }
 }
 
-/// The cache.
 #[derive(Debug)]
 pub(crate) struct GenerationCache<K, V, W = UnitWeighter> {
     entries: Cache<K, Stamped<V>, W>,
@@ -98,7 +97,6 @@ impl<K: Hash + Eq + Clone, V: Clone, W: Weighter<K, Stamped<V>> + Clone> Generat
         self.entries.clear();
     }
 
-    /// Entries, and their weight.
     pub(crate) fn size(&self) -> (usize, u64) {
         (self.entries.len(), self.entries.weight())
     }

@@ -12,7 +12,6 @@ use kurz_core::code::WorkspaceId;
 /// Hosts read from the store at a time.
 const PAGE: i64 = 1000;
 
-/// The hosts of all workspaces.
 #[derive(Debug, Default)]
 pub struct Hosts {
     maps: ArcSwap<Maps>,
@@ -34,12 +33,10 @@ impl Hosts {
         if maps.by_host.is_empty() { None } else { maps.by_host.get(host).cloned() }
     }
 
-    /// The hosts of a workspace.
     pub fn of_workspace(&self, workspace: &WorkspaceId) -> Vec<String> {
         self.maps.load().by_workspace.get(workspace).cloned().unwrap_or_default()
     }
 
-    /// Read all hosts again.
     pub async fn reload(&self, store: &Store) -> Result<(), Error> {
         let _one_at_a_time = self.reloading.lock().await;
         let mut maps = Maps::default();

@@ -38,12 +38,9 @@ const VERSIONS: usize = 4096;
 /// How long a negative entry is valid.
 const ABSENT_FOR: Duration = Duration::from_secs(5);
 
-/// What an address leads to.
 #[derive(Clone, Debug)]
 pub enum Found {
-    /// A link, alive or not.
     Link(CachedLink),
-    /// Nothing.
     Absent,
 }
 
@@ -88,7 +85,6 @@ pub struct LinkCache {
     near_bytes: u64,
     store: Arc<Store>,
     counters: CounterTable<CachedLink>,
-    /// Where instances share the quota.
     quota: Option<Arc<SharedQuota>>,
     clock: Clock,
     default_hit_limit: u64,
@@ -131,7 +127,6 @@ impl LinkCache {
         NearCache::new(self.near_bytes)
     }
 
-    /// The version of a key.
     pub fn version(&self, key: &str) -> KeyVersion {
         let hash = self.hasher.hash_one(key);
         let number = self.versions.get(place(hash)).map(|version| version.load(Ordering::SeqCst));
@@ -177,7 +172,6 @@ impl LinkCache {
         }
     }
 
-    /// Drop everything that is known.
     pub fn clear(&self) {
         self.slots.clear();
         for version in &self.versions {
@@ -260,7 +254,6 @@ pub(super) fn weight(link: &CachedLink) -> u64 {
     ENTRY_BYTES + u64::try_from(texts).unwrap_or(u64::MAX / 2)
 }
 
-/// Which version a hash has.
 fn place(hash: u64) -> usize {
     usize::try_from(hash >> 32).unwrap_or_default() % VERSIONS
 }

@@ -23,11 +23,9 @@ pub struct KeyVersion {
     pub(super) number: u64,
 }
 
-/// The links of one worker.
 #[derive(Debug)]
 pub struct NearCache(Mutex<SlotSets<CachedLink>>);
 
-/// With room for a few.
 impl Default for NearCache {
     fn default() -> Self {
         Self::new(0)
@@ -60,7 +58,6 @@ impl NearCache {
     }
 }
 
-/// What can be kept.
 trait Keep {
     fn key(&self) -> &[u8];
     fn weight(&self) -> u64;
@@ -80,7 +77,6 @@ impl Keep for CachedLink {
 #[derive(Debug)]
 struct SlotSets<E>(Box<[SlotSet<E>]>);
 
-/// On lines of its own.
 #[derive(Debug)]
 #[repr(align(128))]
 struct SlotSet<E>([NearSlot<E>; WAYS]);

@@ -71,7 +71,6 @@ impl ClickWriter {
         })
     }
 
-    /// The queue of a worker.
     pub fn queue(&self, worker: usize) -> Arc<ClickQueue> {
         let queue = self.queues.get(worker % self.queues.len());
         Arc::clone(queue.expect("there is at least one, and a remainder is less"))
@@ -151,11 +150,11 @@ impl ClickWriter {
         let turn = WriteSeq { writer, number: planner.turn() };
         match (task, planner.sent(), planner.part()) {
             (Task::Add, Some((_, totals)), _) => {
-                store.add_tallies(turn, totals, now).await?;
+                store.add_totals(turn, totals, now).await?;
                 counters.written(&planner.did_send(now));
             }
             (Task::Log, Some(sent), _) => {
-                store.log_tallies(turn, row(sent), now).await?;
+                store.log_totals(turn, row(sent), now).await?;
                 planner.did_send(now);
             }
             (Task::Settle, _, Some(part)) => {
@@ -180,7 +179,7 @@ impl ClickWriter {
 }
 
 fn row((seq, totals): NumberedTotals<'_>) -> LogRow<'_> {
-    LogRow { seq, tallies: totals }
+    LogRow { seq, totals }
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
@@ -227,7 +226,7 @@ mod tests {
         writer.collect(&mut state);
         assert!(state.planner.plan(hour(500), true).is_some());
         let (_, totals) = state.planner.sent().unwrap();
-        let sums: Vec<_> = totals.iter().map(|it| (it.hour, it.visits, it.others)).collect();
+        let sums: Vec<_> = totals.iter().map(|it| (it.hour, it.clicks, it.others)).collect();
         let room = u64::try_from(CAPACITY).unwrap();
         assert_eq!(sums, [(Hour::of(hour(100)), room + 1, 1), (Hour::of(hour(101)), 1, 2)]);
         assert_eq!(totals.last().unwrap().last_at, hour(101));

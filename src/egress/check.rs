@@ -36,7 +36,6 @@ const MAX_STEP_TIME: Duration = Duration::from_secs(2);
 /// Addresses of a host that are tried.
 const MAX_ADDRESSES: usize = 3;
 
-/// The result of a check.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Health {
     Ok,

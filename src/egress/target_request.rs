@@ -32,7 +32,6 @@ pub(super) struct ResponseHead {
 }
 
 impl ResponseHead {
-    /// The target of a redirect.
     pub(super) fn redirect(&self) -> Option<&[u8]> {
         let is_redirect = matches!(self.status.as_u16(), 301 | 302 | 303 | 307 | 308);
         self.location.as_ref().filter(|_| is_redirect).map(HeaderValue::as_bytes)

@@ -13,7 +13,6 @@ use crate::app::{App, CleanupTimes};
 pub struct Schedule {
     /// Between the start and the first cleanup.
     pub delay: Duration,
-    /// Between cleanups.
     pub every: Duration,
 }
 

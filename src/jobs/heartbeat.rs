@@ -8,7 +8,6 @@ use tokio_util::sync::CancellationToken;
 
 use crate::app::App;
 
-/// How often.
 const EVERY: Duration = Duration::from_secs(15);
 
 /// Write heartbeats until `stop`, then remove the instance.

@@ -33,7 +33,7 @@ use super::http_limits::HttpLimits;
 use super::request_limits::RequestLimits;
 use super::socket::Socket;
 use super::timeouts::{BREATH, Timeouts};
-use super::tls;
+use super::tls_reload;
 
 const FIRST_PAUSE: Duration = Duration::from_millis(5);
 const LONGEST_PAUSE: Duration = Duration::from_millis(100);
@@ -124,7 +124,7 @@ where
         if let Some(tls) = &self.tls {
             let tls = Arc::clone(tls);
             self.tasks.spawn(async move {
-                if let Some(stream) = tls::handshake(tls, stream, &alive.state).await {
+                if let Some(stream) = tls_reload::handshake(tls, stream, &alive.state).await {
                     converse(&builder, stream, service, alive).await;
                 }
             });

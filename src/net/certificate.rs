@@ -38,9 +38,7 @@ pub enum TlsError {
     Unreadable {
         /// The setting that names the file.
         setting: &'static str,
-        /// The file.
         path: PathBuf,
-        /// What the operating system said.
         source: io::Error,
     },
     /// The file holds no readable certificate.
@@ -49,35 +47,20 @@ pub enum TlsError {
          first, then those between it and its root",
         .path.display()
     )]
-    NoCertificate {
-        /// The file.
-        path: PathBuf,
-        /// What is wrong with it.
-        reason: String,
-    },
+    NoCertificate { path: PathBuf, reason: String },
     /// The file holds no usable private key.
     #[error(
         "{} ({KEY}) is not a private key: {reason}; it takes PEM with one key, without a passphrase",
         .path.display()
     )]
-    NoKey {
-        /// The file.
-        path: PathBuf,
-        /// What is wrong with it.
-        reason: String,
-    },
+    NoKey { path: PathBuf, reason: String },
     /// The key is not the certificate's.
     #[error(
         "the key in {} ({KEY}) is not that of the first certificate in {} ({CERT}): give the two that \
          were made together",
         .key.display(), .cert.display()
     )]
-    Mismatch {
-        /// The certificate's file.
-        cert: PathBuf,
-        /// The key's file.
-        key: PathBuf,
-    },
+    Mismatch { cert: PathBuf, key: PathBuf },
     /// The certificate has expired or is not valid yet.
     #[error(
         "the certificate in {} ({CERT}) is valid from {from} to {to}, and it is {now} now: renew it, \
@@ -85,16 +68,13 @@ pub enum TlsError {
         .path.display()
     )]
     OutOfTime {
-        /// The file.
         path: PathBuf,
         /// When it begins to be valid.
         from: Timestamp,
-        /// When it ceases.
         to: Timestamp,
         /// The time that it was checked for.
         now: Timestamp,
     },
-    /// rustls refused its configuration.
     #[error("TLS cannot be set up: {0}")]
     Library(#[from] rustls::Error),
 }
@@ -106,7 +86,6 @@ pub(super) struct Pair {
     pub(super) not_after: Timestamp,
 }
 
-/// The files of the pair.
 #[derive(Clone, Debug)]
 pub(super) struct Files {
     cert: PathBuf,

@@ -81,7 +81,6 @@ impl ConnectionLimit {
     }
 }
 
-/// One open connection.
 pub(super) struct Permit {
     limit: Arc<ConnectionLimit>,
     key: Option<IpAddr>,

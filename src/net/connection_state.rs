@@ -14,7 +14,6 @@ use futures_util::task::AtomicWaker;
 pub(super) enum ReadStage {
     /// Between requests: no byte of the next head is here.
     Between,
-    /// Inside a head.
     Head,
     /// Inside a body of known length.
     Body,
@@ -27,13 +26,11 @@ pub(super) enum ReadStage {
 /// What `timeouts` orders a connection to do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum CloseOrder {
-    /// Go on.
     Serve,
     /// The head did not arrive in time: answer 408 if one began, and close.
     Expire,
     /// Finish what is in flight, then close.
     Drain,
-    /// Close now.
     Cut,
 }
 

@@ -52,15 +52,12 @@ type LaterReply = Pin<Box<dyn Future<Output = Vec<u8>> + Send>>;
 pub struct PlainHead<'a> {
     /// The host in lower case, without a port.
     pub host: &'a str,
-    /// The path.
     pub path: &'a str,
     /// The first `Sec-Purpose`.
     pub purpose: Option<&'a [u8]>,
     /// The first `User-Agent`.
     pub agent: Option<&'a [u8]>,
-    /// When it arrived.
     pub arrival: Stopwatch,
-    /// All of its fields.
     pub fields: &'a [httparse::Header<'a>],
 }
 

@@ -25,9 +25,7 @@ pub struct HttpLimits {
     pub max_connections_per_ip: usize,
     /// Bytes of a request's head: request line and fields.
     pub max_head_bytes: usize,
-    /// Bytes of a request's target.
     pub max_target_bytes: usize,
-    /// Header fields of a request.
     pub max_fields: usize,
     /// Requests in flight on one HTTP/2 connection.
     pub max_streams: u32,
@@ -51,7 +49,6 @@ impl Default for HttpLimits {
 }
 
 impl HttpLimits {
-    /// As the settings have them.
     pub fn of(net: &Net) -> Self {
         Self {
             header_timeout: net.header_timeout,

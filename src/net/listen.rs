@@ -12,7 +12,7 @@ use std::time::Duration;
 use rustls::ServerConfig;
 use socket2::{Domain, Protocol, Socket, Type};
 
-use super::tls::TlsReloader;
+use super::tls_reload::TlsReloader;
 use crate::client_address::TrustedProxies;
 
 const BACKLOG: i32 = 4096;

@@ -11,7 +11,7 @@
 //!   idle and drain timeouts with one timer per worker; `connection_state`: what they read and order.
 //! - `socket` and `http1_framing`: a malformed head never reaches the service.
 //! - `fast_path`: answers plain GET requests before hyper takes the connection.
-//! - `certificate` and [`tls`]: certificates, reloaded when their files (`file_version`) change.
+//! - `certificate` and [`tls_reload`]: certificates, reloaded when their files (`file_version`) change.
 //! - [`request_host`]: the host that a request names; [`signals`]: SIGTERM and SIGINT.
 
 mod accept;
@@ -30,7 +30,7 @@ mod socket;
 #[cfg(test)]
 mod tests;
 mod timeouts;
-pub mod tls;
+pub mod tls_reload;
 pub mod workers;
 
 pub use certificate::TlsError;

@@ -13,7 +13,6 @@ pub enum HostError {
     /// Neither a Host field nor an authority in the target, or HTTP/1.1 without the field.
     #[error("the request names no host")]
     Missing,
-    /// More than one Host field.
     #[error("the request has more than one Host field")]
     Several,
     /// The Host field and the target name different hosts.

@@ -100,7 +100,6 @@ pub struct Handle {
 }
 
 impl Handle {
-    /// The address it serves on.
     pub fn address(&self) -> SocketAddr {
         self.address
     }

@@ -11,7 +11,6 @@ use tokio::time::Instant;
 const GONE_AFTER: Duration = Duration::from_secs(5);
 /// How long an instance that reported a lost subscription is treated as unsubscribed.
 const UNSUBSCRIBED_FOR: Duration = Duration::from_secs(3);
-/// Most instances that are tracked.
 const MOST: usize = 10_000;
 
 /// The instances that were heard from.

@@ -15,13 +15,11 @@ pub enum Message {
     /// Any link may have changed.
     #[serde(rename = "everything")]
     InvalidateAll,
-    /// Hosts of workspaces changed.
     Hosts,
     /// A workspace, or who is a member of it, changed.
     Workspace(String),
     /// Hits of this link are wanted: give back those that are reserved and not used.
     Recall(i64),
-    /// The sender is alive.
     #[serde(rename = "tick")]
     Heartbeat,
     /// The sender has no subscription to Redis: notify it through the store.
@@ -44,7 +42,6 @@ struct Received {
     say: serde_json::Value,
 }
 
-/// A received message.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Arrived {
     /// The sender; empty when the message could not be read.
@@ -53,7 +50,6 @@ pub(super) struct Arrived {
 }
 
 impl Message {
-    /// Encode.
     pub(super) fn write(&self, from: &str) -> String {
         serde_json::to_string(&Sent { v: VERSION, from, say: self })
             .expect("texts and numbers can be written as JSON")

@@ -82,7 +82,6 @@ impl Peers {
         }
     }
 
-    /// The name of this instance.
     pub fn instance(&self) -> &str {
         &self.instance
     }

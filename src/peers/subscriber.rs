@@ -12,7 +12,6 @@ use crate::peers::{Message, Peers, STORE_CHANNEL};
 use crate::redis::{PubSubEvent, Redis, Subscription};
 use crate::store::{Error, Listening};
 
-/// The interval of heartbeats.
 const HEARTBEAT_EVERY: Duration = Duration::from_millis(500);
 /// After how long without its own heartbeat a subscription counts as lost.
 const UNSUBSCRIBED_AFTER: Duration = Duration::from_secs(2);
@@ -85,7 +84,7 @@ pub(super) async fn on_store(peers: Arc<Peers>, received: MessageSender, stop: C
                     peers.subscribed();
                     peers.attempted.send_modify(|attempted| *attempted += 1);
                     let Err(error) = peers.receive_store(&mut subscription, &received).await;
-                    tracing::warn!(%error, "the database is no longer received");
+                    tracing::warn!(%error, "the subscription to the database ended");
                 }
                 Err(_) => peers.attempted.send_modify(|attempted| *attempted += 1),
             }

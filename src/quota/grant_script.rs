@@ -1,4 +1,4 @@
-//! The counter as a script that Redis runs: how a request is send to it, and how its answer is read.
+//! The counter as a script that Redis runs: how a request is sent to it, and how its answer is read.
 
 use crate::redis::Script;
 use kurz_core::link::Month;

@@ -32,7 +32,6 @@ use kurz_core::time::Timestamp;
 
 /// Links that may wait for a request.
 const WAITING: usize = 16_384;
-/// Concurrent requests.
 const AT_ONCE: usize = 512;
 /// How long a redirect waits: as many calls as it takes to open the breaker.
 const PATIENCE: Duration = Duration::from_millis(400);
@@ -47,7 +46,6 @@ const RECALL_LONGEST_STEP: Duration = Duration::from_millis(64);
 const LOST_MS: i64 = 10_000;
 /// After this long hits are usually in the store: twice the flush interval.
 const WRITTEN_AFTER: Duration = Duration::from_millis(500);
-/// How often reservations are swept.
 const SWEEP: Duration = Duration::from_millis(500);
 /// How often use is reported, hence how long a lost counter goes unnoticed.
 const REPORT_MS: i64 = 2_000;
@@ -58,12 +56,10 @@ const DROP_EVERY: u32 = 20;
 /// How long returning all hits at shutdown may take.
 const LAST: Duration = Duration::from_secs(3);
 
-/// What became of a hit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum HitOutcome {
     /// It may be served.
     Granted,
-    /// The limit is used up.
     Over,
     /// Redis is away, and no hit is reserved.
     Away,
@@ -181,7 +177,7 @@ impl SharedQuota {
 
     /// What to do without an answer.
     fn on_outage_answer(&self, link: &Arc<LinkReservation>, looks_only: bool) -> HitOutcome {
-        metrics::counter!("kurz_quota_unanswered_total").increment(1);
+        metrics::counter!("kurz_quota_unavailable_total").increment(1);
         if self.on_outage != OnOutage::Open {
             return HitOutcome::Away;
         }
@@ -281,7 +277,7 @@ impl SharedQuota {
                     let since = *recalled_at.get_or_insert_with(|| {
                         link.may_wait_longer.store(true, Ordering::Release);
                         self.peers.publish(Message::Recall(link.reservation.link().0));
-                        metrics::counter!("kurz_quota_recalls_total").increment(1);
+                        metrics::counter!("kurz_quota_reservations_recalled_total").increment(1);
                         Instant::now()
                     });
                     if since.elapsed() >= RECALL {

@@ -19,7 +19,6 @@ const HTML: HeaderValue = HeaderValue::from_static("text/html; charset=utf-8");
 const PROBLEM: HeaderValue = HeaderValue::from_static("application/problem+json");
 const GET_HEAD: HeaderValue = HeaderValue::from_static("GET, HEAD");
 
-/// Why there is no redirect.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Refusal {
     NotFound,
@@ -37,7 +36,6 @@ pub(super) enum Refusal {
     Uncounted,
 }
 
-/// Send the visitor on.
 pub(super) fn redirect(link: &CachedLink) -> RedirectResponse {
     let mut response = Response::new(Bytes::new());
     *response.status_mut() = link.status;
@@ -109,7 +107,6 @@ pub(super) fn write(answer: &RedirectResponse, date: &str, out: &mut Vec<u8>) {
     out.extend_from_slice(body);
 }
 
-/// The same for a redirect.
 pub(super) fn write_redirect(link: &CachedLink, date: &str, out: &mut Vec<u8>) {
     write_status(link.status, out);
     write_field("location", link.location(), out);

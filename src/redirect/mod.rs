@@ -5,6 +5,7 @@
 
 mod answer;
 mod date;
+mod monthly_limit;
 mod pages;
 mod visitor_headers;
 mod withheld_pages;
@@ -21,17 +22,18 @@ use crate::clicks::ClickWriter;
 use crate::client_address::{ClientAddress, TrustedProxies};
 use crate::clock::{Clock, Stopwatch};
 use crate::language::Language;
-use crate::quota::{HitOutcome, LinkReservation, SharedQuota};
+use crate::quota::SharedQuota;
 use crate::telemetry::{RequestIds, error_chain};
 use crate::throttle::Throttle;
 use kurz_core::clicks::{Click, ClickQueue, VisitorKind, Visitors};
 use kurz_core::code::{Reserved, short_path};
 use kurz_core::limits::Limits;
-use kurz_core::link::{AddressKey, Decision, Month};
+use kurz_core::link::AddressKey;
 use kurz_core::time::Timestamp;
 
 use answer::Refusal;
 pub use date::Date;
+use monthly_limit::admit_shared;
 pub use visitor_headers::visitor_kind;
 
 /// An answer of the data plane: no body, or a small one.
@@ -40,15 +42,12 @@ pub type RedirectResponse = Response<Bytes>;
 /// Everything a redirect needs. Each worker has its own, and shares what it can.
 #[derive(Clone, Debug)]
 pub struct RedirectService {
-    /// Links by address.
     pub links: Arc<LinkCache>,
     /// The near cache of this worker.
     pub near: Arc<NearCache>,
-    /// Hosts of workspaces.
     pub hosts: Arc<Hosts>,
     /// The quota that instances share; `None` where each link is counted in this process alone.
     pub quota: Option<Arc<SharedQuota>>,
-    /// Writes clicks to the store.
     pub writer: Arc<ClickWriter>,
     /// The click queue of this worker.
     pub queue: Arc<ClickQueue>,
@@ -64,38 +63,28 @@ pub struct RedirectService {
     pub proxies: Arc<TrustedProxies>,
     /// Limits concurrent look-ups of clients that are over their limit of misses.
     pub throttle: Arc<Throttle>,
-    /// What time it is.
     pub clock: Clock,
     /// Makes the ids of look-ups that fail.
     pub request_ids: RequestIds,
 }
 
-/// A request.
 #[derive(Clone, Copy, Debug)]
 pub struct RedirectRequest<'a> {
-    /// Its method.
     pub method: &'a Method,
     /// Its host in lower case, without a port.
     pub host: &'a str,
-    /// Its path.
     pub path: &'a str,
-    /// Its headers.
     pub headers: &'a HeaderMap,
-    /// The address of the peer.
     pub peer: IpAddr,
-    /// When it arrived.
     pub arrival: Stopwatch,
 }
 
-/// The result for a request.
 #[derive(Debug)]
 pub enum Verdict {
-    /// This is the answer.
     Answer(RedirectResponse),
     /// A short address whose link, or a hit of its quota, is not in memory: see
     /// [`RedirectService::answer_miss`].
     Miss(Miss),
-    /// Not a short address.
     NotMine,
 }
 
@@ -107,10 +96,8 @@ pub struct Miss {
     context: RefusalContext,
 }
 
-/// What a request waits for.
 #[derive(Debug)]
 enum MissCause {
-    /// The link behind a key.
     Link(String),
     /// A hit of the shared quota.
     Hit(CachedLink),
@@ -147,13 +134,9 @@ enum Admission {
 pub struct PlainRequest<'a> {
     /// The host in lower case, without a port.
     pub host: &'a str,
-    /// The path.
     pub path: &'a str,
-    /// The first Sec-Purpose.
     pub purpose: Option<&'a [u8]>,
-    /// The first User-Agent.
     pub agent: Option<&'a [u8]>,
-    /// When it arrived.
     pub arrival: Stopwatch,
 }
 
@@ -288,35 +271,6 @@ impl RedirectService {
         }
     }
 
-    /// The checks, in the order of the contract.
-    fn admit(&self, link: &CachedLink, visitor: VisitorKind, now: Timestamp) -> Admission {
-        match link.validity.at(self.clock.latest(now)) {
-            Decision::NotFound => return Admission::Refuse(Refusal::NotFound),
-            Decision::Withheld(reason) => return Admission::Refuse(Refusal::Withheld(reason)),
-            Decision::Gone => return Admission::Refuse(Refusal::Gone),
-            Decision::Live => {}
-        }
-        let limit = link.hit_limit;
-        // A link without a limit needs no shared quota.
-        let Some((quota, held)) = self.shared(link).filter(|_| limit > 0) else {
-            return admit_alone(link, now, visitor);
-        };
-        let hit = match visitor {
-            VisitorKind::Person => quota.take(held, limit),
-            VisitorKind::Other => quota.look(held, limit),
-        };
-        hit.map_or(Admission::Ask, |hit| admit_shared(quota, link, hit, visitor))
-    }
-
-    /// The shared quota, and this instance's reservation of the link.
-    fn shared<'a>(
-        &'a self,
-        link: &'a CachedLink,
-    ) -> Option<(&'a SharedQuota, &'a Arc<LinkReservation>)> {
-        Some((self.quota.as_deref()?, link.counters().reservation()?))
-    }
-
-    /// Redirect or refuse.
     fn conclude(
         &self,
         link: &CachedLink,
@@ -335,7 +289,6 @@ impl RedirectService {
         }
     }
 
-    /// Count the click.
     fn count(&self, link: &CachedLink, at: Timestamp, visit: Visit) {
         let nanos = u32::try_from(visit.arrival.elapsed().as_nanos()).unwrap_or(u32::MAX);
         let click = Click { link: link.link(), at, nanos, visitor: visit.visitor };
@@ -345,67 +298,5 @@ impl RedirectService {
     /// Whether the address is a page's or an endpoint's.
     fn is_page(&self, key: &AddressKey<'_>) -> bool {
         self.reserved.contains(key.code())
-    }
-}
-
-/// Check the limit in this process alone.
-fn admit_alone(link: &CachedLink, now: Timestamp, visitor: VisitorKind) -> Admission {
-    let month = Month::of(now);
-    let quota = link.counters().quota();
-    let counted_in = match visitor {
-        VisitorKind::Person => quota.take(month, link.hit_limit),
-        VisitorKind::Other => quota.has_room(month, link.hit_limit).then_some(month),
-    };
-    match counted_in {
-        Some(counted_in) => Admission::Pass(counted_at(now, month, counted_in)),
-        None => over_limit(now),
-    }
-}
-
-/// The result of the shared quota, by the clock of Redis.
-fn admit_shared(
-    quota: &SharedQuota,
-    link: &CachedLink,
-    hit: HitOutcome,
-    visitor: VisitorKind,
-) -> Admission {
-    let now = quota.now();
-    match hit {
-        HitOutcome::Over => over_limit(now),
-        HitOutcome::Away => Admission::Refuse(Refusal::Uncounted),
-        HitOutcome::Granted => {
-            let month = Month::of(now);
-            let counted_in = match visitor {
-                // Only counted: it was granted.
-                VisitorKind::Person => link.counters().quota().take(month, 0).unwrap_or(month),
-                VisitorKind::Other => month,
-            };
-            Admission::Pass(counted_at(now, month, counted_in))
-        }
-    }
-}
-
-fn over_limit(now: Timestamp) -> Admission {
-    Admission::Refuse(Refusal::OverLimit { seconds: Month::seconds_left(now) })
-}
-
-/// When a click counts: now, or, where the clock went back over the end of a month, in the month
-/// that its hit was counted in.
-fn counted_at(now: Timestamp, month: Month, counted_in: Month) -> Timestamp {
-    if counted_in == month { now } else { counted_in.start() }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_click_counts_in_the_month_of_its_hit() {
-        let july = Timestamp::parse_rfc3339("2026-07-01T00:00:00Z").unwrap();
-        let june = Timestamp::parse_rfc3339("2026-06-30T23:59:59.999Z").unwrap();
-        let (of_june, of_july) = (Month::of(june), Month::of(july));
-        assert_eq!(counted_at(june, of_june, of_june), june);
-        assert_eq!(counted_at(july, of_july, of_july), july);
-        assert_eq!(counted_at(june, of_june, of_july), july, "the clock went back");
     }
 }

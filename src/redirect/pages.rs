@@ -44,7 +44,6 @@ macro_rules! html {
 }
 pub(super) use {html, style};
 
-/// The page for a refusal.
 pub(super) const fn page(refusal: Refusal, language: Language) -> &'static str {
     if let Refusal::Withheld(reason) = refusal {
         return withheld_pages::page(reason, language);
@@ -67,7 +66,7 @@ const fn english(refusal: Refusal) -> &'static str {
         Refusal::Gone | Refusal::Withheld(_) => html!(
             "en",
             "Link expired",
-            "This link was made for a limited time, and its time is over. PlainRequest whoever gave it to you \
+            "This link was made for a limited time, and its time is over. Ask whoever gave it to you \
              for a new one."
         ),
         Refusal::OverLimit { .. } => html!(

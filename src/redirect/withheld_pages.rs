@@ -5,7 +5,6 @@ use crate::language::Language;
 use crate::redirect::pages::html;
 use kurz_core::link::Reason;
 
-/// The page for a reason.
 #[rustfmt::skip]
 pub(super) const fn page(reason: Reason, language: Language) -> &'static str {
     match (language, reason) {

@@ -10,7 +10,6 @@ const MOST_FAILURES: u32 = 5;
 /// if they are spread over at least this time.
 const LONG_ENOUGH: Duration = Duration::from_millis(300);
 
-/// Counts failures in a row.
 #[derive(Debug)]
 pub struct Breaker {
     failures: AtomicU32,
@@ -20,7 +19,6 @@ pub struct Breaker {
 }
 
 impl Default for Breaker {
-    /// Open, until something has worked.
     fn default() -> Self {
         Self { failures: AtomicU32::new(0), since: AtomicI64::new(0), open: AtomicBool::new(true) }
     }
@@ -32,7 +30,6 @@ impl Breaker {
         self.open.load(Ordering::Acquire)
     }
 
-    /// A call succeeded.
     pub fn succeeded(&self) {
         // Plain reads first: success is the common case and changes nothing.
         if self.failures.load(Ordering::Acquire) != 0 {

@@ -16,7 +16,6 @@ use crate::redis::connection::{self, RedisConnection, Subscription};
 
 /// The timeout of a call that a redirect waits for.
 const BUDGET: Duration = Duration::from_millis(20);
-/// The timeout of other calls.
 const UNHURRIED: Duration = Duration::from_millis(500);
 
 /// Redis does not answer.
@@ -29,7 +28,6 @@ pub struct Away(String);
 pub struct Script(redis::Script);
 
 impl Script {
-    /// From its text.
     pub fn new(text: &str) -> Self {
         Self(redis::Script::new(text))
     }
@@ -52,7 +50,6 @@ impl fmt::Debug for Redis {
 }
 
 impl Redis {
-    /// Not connected yet.
     pub fn new(url: RedisUrl, authorities: Option<PathBuf>) -> Self {
         let (connection, breaker) = (ArcSwapOption::empty(), Breaker::default());
         Self { url, authorities, connection, breaker, watch: Instant::now() }
@@ -68,7 +65,6 @@ impl Redis {
         Ok(subscription)
     }
 
-    /// Drop a broken connection.
     pub fn disconnect(&self) {
         self.connection.store(None);
         if self.breaker.open() {
@@ -76,7 +72,6 @@ impl Redis {
         }
     }
 
-    /// Whether the breaker is open.
     pub fn is_away(&self) -> bool {
         self.breaker.is_open()
     }
@@ -144,7 +139,7 @@ impl Redis {
             Some(Err(error)) => away(&error),
             None => Away("it took too long".to_owned()),
         };
-        metrics::counter!("kurz_redis_failures_total").increment(1);
+        metrics::counter!("kurz_redis_errors_total").increment(1);
         let at = i64::try_from(self.watch.elapsed().as_millis()).unwrap_or(i64::MAX);
         if self.breaker.failed(at) {
             tracing::warn!(error = %failed, "Redis does not answer");

@@ -18,21 +18,18 @@ use tokio::time::timeout;
 
 use crate::config::RedisUrl;
 
-/// The timeout of connecting.
 const CONNECT: Duration = Duration::from_secs(1);
 /// The library's own timeout of a response; calls have shorter ones.
 const ANSWER: Duration = Duration::from_secs(5);
 /// Messages that may wait to be read.
 const WAITING: usize = 4096;
 
-/// One server, or many.
 #[derive(Clone)]
 pub(super) enum RedisConnection {
     One(MultiplexedConnection),
     Cluster(ClusterConnection),
 }
 
-/// The messages of a channel.
 #[derive(Debug)]
 pub struct Subscription {
     events: mpsc::Receiver<PubSubEvent>,
@@ -40,10 +37,8 @@ pub struct Subscription {
     missed: Arc<AtomicBool>,
 }
 
-/// An event of a subscription.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum PubSubEvent {
-    /// A message.
     Text(String),
     /// A message may have been missed.
     Lost,

@@ -2,7 +2,6 @@
 
 use crate::redis::{Away, Redis};
 
-/// The oldest version that works.
 const OLDEST: u32 = 7;
 
 impl Redis {

@@ -30,29 +30,14 @@ pub enum BlocklistError {
          this user may read",
         .path.display()
     )]
-    Unreadable {
-        /// The file.
-        path: PathBuf,
-        /// What the operating system said.
-        source: io::Error,
-    },
-    /// The file is too large.
+    Unreadable { path: PathBuf, source: io::Error },
     #[error("{} (KURZ_BLOCKLIST) has more than {MOST_BYTES} bytes: shorten it", .path.display())]
-    TooLarge {
-        /// The file.
-        path: PathBuf,
-    },
+    TooLarge { path: PathBuf },
     /// A line is neither a host nor an address.
     #[error("{} (KURZ_BLOCKLIST): {bad}; correct that line, or put # before it", .path.display())]
-    Line {
-        /// The file.
-        path: PathBuf,
-        /// Which line.
-        bad: BadLine,
-    },
+    Line { path: PathBuf, bad: BadLine },
 }
 
-/// Read a list.
 pub fn read(path: &Path) -> Result<Blocklist, BlocklistError> {
     let unreadable = |source| BlocklistError::Unreadable { path: path.to_owned(), source };
     let mut text = String::new();

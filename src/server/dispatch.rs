@@ -26,7 +26,6 @@ use crate::telemetry::access_log::{RedirectLog, RedirectRecord};
 use crate::telemetry::{RequestId, Telemetry};
 use crate::web::HostOfRequest;
 
-/// The service behind every connection.
 #[derive(Clone, Debug)]
 pub(super) struct Dispatch {
     redirects: RedirectService,
@@ -41,7 +40,6 @@ type DispatchResult = Result<Response<ResponseBody>, Infallible>;
 
 /// An answer, at once or later.
 pub(super) enum DispatchFuture {
-    /// Known at once.
     Now(Ready<DispatchResult>),
     /// Known after a read, or from the router.
     Later(Pin<Box<dyn Future<Output = DispatchResult> + Send>>),

@@ -8,12 +8,9 @@ use bytes::Bytes;
 use http_body::{Body, Frame, SizeHint};
 use http_body_util::Full;
 
-/// An answer's body.
 #[derive(Debug)]
 pub(super) enum ResponseBody {
-    /// From the data plane.
     Small(Full<Bytes>),
-    /// From the router.
     Any(axum::body::Body),
 }
 

@@ -21,7 +21,6 @@ use crate::telemetry::{self, Telemetry};
 use crate::web;
 use kurz_core::code::Reserved;
 
-/// The OpenAPI document.
 pub fn document() -> OpenApi {
     endpoints().into_openapi()
 }
@@ -45,7 +44,6 @@ pub(super) fn traced_router(app: Arc<App>, telemetry: Arc<Telemetry>) -> Router 
     router(app).layer(trace)
 }
 
-/// The router.
 pub fn router(app: Arc<App>) -> Router {
     let (router, api) = endpoints().split_for_parts();
     let mut pages = Router::new();

@@ -23,7 +23,7 @@ use crate::config::{Config, Retention};
 use crate::egress::Checker;
 use crate::entropy::Entropy;
 use crate::jobs;
-use crate::net::tls::TlsReloader;
+use crate::net::tls_reload::TlsReloader;
 use crate::net::{Handle, HttpLimits, ListenError, Listeners, Server, TlsError};
 use crate::peers::Peers;
 use crate::quota::SharedQuota;
@@ -52,7 +52,6 @@ pub enum StartError {
     /// The block list cannot be read.
     #[error(transparent)]
     Blocklist(#[from] BlocklistError),
-    /// The operating system refused something.
     #[error("cannot start: {0}")]
     System(#[from] std::io::Error),
     /// The first use of the store failed.
@@ -63,7 +62,6 @@ pub enum StartError {
     Setting(String),
 }
 
-/// A running server.
 #[derive(Debug)]
 pub struct RunningServer {
     app: Arc<App>,
@@ -145,7 +143,6 @@ impl RunningServer {
         &self.app
     }
 
-    /// The public address.
     pub fn address(&self) -> SocketAddr {
         self.public.address()
     }
@@ -206,7 +203,6 @@ fn join_peers(
     tasks.spawn(async move { app.apply_invalidations(received, until).await });
 }
 
-/// Everything that runs beside requests.
 fn spawn_jobs(
     retention: &Retention,
     app: &Arc<App>,

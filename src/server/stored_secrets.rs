@@ -12,7 +12,6 @@ use crate::store::Store;
 use kurz_core::account::token::Tokens;
 use kurz_core::code::counter::{LENGTH, Scrambler};
 
-/// Where secrets come from.
 #[derive(Debug)]
 pub(super) struct StoredSecrets<'a> {
     pub(super) store: &'a Store,
@@ -26,7 +25,6 @@ impl StoredSecrets<'_> {
         self.read_or_draw::<9>("fleet").await
     }
 
-    /// Signs session tokens.
     pub(super) async fn tokens(&self, access: &Access) -> Result<Tokens, StartError> {
         if let Some(secret) = &access.jwt_secret {
             return Ok(Tokens::new(secret.expose()));
@@ -34,7 +32,6 @@ impl StoredSecrets<'_> {
         Ok(Tokens::new(&self.read_or_draw::<48>("jwt_secret").await?))
     }
 
-    /// Scrambles counter codes.
     pub(super) async fn scrambler(&self, codes: &Codes) -> Result<Scrambler, StartError> {
         let salt = match &codes.counter_salt {
             Some(salt) => salt.expose().to_owned(),

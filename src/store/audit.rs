@@ -70,12 +70,10 @@ statements! {
         and exists (select 1 from links where id = $2 and purged_at is not null)";
 }
 
-/// An entry to be written.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NewAuditEntry {
     /// A number from [`Store::take_numbers`].
     pub id: i64,
-    /// When.
     pub at: Timestamp,
     /// The account; `None`: without one.
     pub user: Option<UserId>,
@@ -83,7 +81,6 @@ pub struct NewAuditEntry {
     pub key: Option<KeyId>,
     /// What was done: one word.
     pub action: &'static str,
-    /// To what.
     pub subject: Subject,
     /// More about it: a JSON object.
     pub detail: String,
@@ -91,7 +88,6 @@ pub struct NewAuditEntry {
     pub client: Option<String>,
 }
 
-/// What a change is about.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Subject {
     kind: &'static str,
@@ -99,32 +95,26 @@ pub struct Subject {
 }
 
 impl Subject {
-    /// A link.
     pub fn link(link: LinkId) -> Self {
         Self { kind: "link", id: link.to_string() }
     }
 
-    /// An account.
     pub fn user(user: UserId) -> Self {
         Self { kind: "user", id: user.to_string() }
     }
 
-    /// An API key.
     pub fn key(key: KeyId) -> Self {
         Self { kind: "key", id: key.0.to_string() }
     }
 
-    /// A workspace.
     pub fn workspace(workspace: &WorkspaceId) -> Self {
         Self { kind: "workspace", id: workspace.to_string() }
     }
 
-    /// A membership in a workspace.
     pub fn member(workspace: &WorkspaceId, email: &Email) -> Self {
         Self { kind: "member", id: format!("{workspace}/{email}") }
     }
 
-    /// A host of a workspace.
     pub fn host(workspace: &WorkspaceId, host: &str) -> Self {
         Self { kind: "host", id: format!("{workspace}/{host}") }
     }
@@ -133,11 +123,8 @@ impl Subject {
 /// Which entries, and from where on back in time.
 #[derive(Clone, Debug)]
 pub struct AuditQuery {
-    /// By this user.
     pub user: Option<UserId>,
-    /// What was done.
     pub action: Option<String>,
-    /// To what kind of thing.
     pub kind: Option<String>,
     /// Before this time, and this number at the same time.
     pub before: (Timestamp, i64),
@@ -145,18 +132,14 @@ pub struct AuditQuery {
     pub most: i64,
 }
 
-/// An entry of the log.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AuditRow {
-    /// Its number.
     pub id: i64,
-    /// When.
     pub at: Timestamp,
     /// The account; `None`: without one.
     pub user: Option<UserId>,
     /// With which key, if with one.
     pub key: Option<KeyId>,
-    /// What was done.
     pub action: String,
     /// More about it: a JSON object.
     pub detail: String,

@@ -45,7 +45,6 @@ fn note_step(note: &NewAuditEntry, claim: &Claim, owner: UserId, now: Timestamp)
 /// A link and the hash of its token.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Claim {
-    /// The link's code.
     pub code: Code,
     /// SHA-256 of the token.
     pub hash: [u8; 32],

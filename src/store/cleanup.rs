@@ -65,9 +65,7 @@ statements! {
 /// The address of a link that cleanup changed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LinkAddress {
-    /// Its workspace.
     pub workspace: String,
-    /// Its code.
     pub code: String,
 }
 

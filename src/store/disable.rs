@@ -32,7 +32,6 @@ statements! {
         returning workspace, code";
 }
 
-/// Links changed in one transaction.
 const PART: i64 = 500;
 
 impl Store {

@@ -65,13 +65,10 @@ impl BulkSql {
 /// Rows on their way into one table.
 #[derive(Debug)]
 pub(crate) struct Load {
-    /// What is removed first.
     pub(super) clear: Option<Step>,
     /// Reads the columns that `rows` hold, and so tells their types.
     pub(super) read: Sql,
-    /// Writes one row.
     pub(super) write: Sql,
-    /// Begins the writing of many.
     pub(super) bulk: BulkSql,
     pub(super) rows: Vec<SqlRow>,
 }

@@ -50,11 +50,9 @@ statements! {
 pub struct LinkEdit {
     /// How its code was made; `custom` once the code no longer follows from the target.
     pub strategy: Strategy,
-    /// Where it leads.
     pub target: String,
     /// SHA-256 of the target's canonical form.
     pub canonical_hash: [u8; 32],
-    /// What is set on it.
     pub fields: LinkFields,
 }
 

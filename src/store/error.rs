@@ -4,7 +4,6 @@ use std::sync::Arc;
 
 use thiserror::Error;
 
-/// A failure of the store.
 #[derive(Clone, Debug, Error)]
 pub enum Error {
     /// The database does not answer: unreachable, busy, or too slow. A retry may help.
@@ -34,7 +33,6 @@ pub enum Error {
         /// Where the statement is declared, such as `kurz::store::links::FIND`; `begin` or `commit` for
         /// the ends of a transaction.
         statement: &'static str,
-        /// Why it failed.
         #[source]
         source: Arc<Error>,
     },

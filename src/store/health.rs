@@ -40,20 +40,15 @@ statements! {
 /// A link whose target is to be checked.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DueCheck {
-    /// The link.
     pub link: LinkId,
-    /// Where it leads.
     pub target: String,
 }
 
-/// What a check found.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CheckResult {
-    /// What was checked.
     pub due: DueCheck,
     /// The word for how the target is.
     pub status: &'static str,
-    /// When.
     pub at: Timestamp,
 }
 
@@ -101,7 +96,6 @@ impl Store {
         Ok(Some(reserved.map(|(due, _)| due).collect()))
     }
 
-    /// Write down what checks found.
     pub async fn settle_checks(&self, checked: &[CheckResult]) -> Result<(), Error> {
         let mut order: Vec<&CheckResult> = checked.iter().collect();
         order.sort_unstable_by_key(|one| one.due.link);

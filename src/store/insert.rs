@@ -69,28 +69,20 @@ statements! {
     LINKS_IN_MONTH = "select links from user_months where user_id = $1 and month = $2";
 }
 
-/// A link to be stored.
 #[derive(Clone, Debug)]
 pub struct NewLink {
     /// A number from [`Store::take_numbers`]; for a revival, that of the old link.
     pub id: LinkId,
-    /// Its workspace.
     pub workspace: WorkspaceId,
-    /// The code it asks for.
     pub code: Code,
-    /// How the code was made.
     pub strategy: Strategy,
-    /// Where it leads.
     pub target: String,
     /// SHA-256 of the target's canonical form.
     pub canonical_hash: [u8; 32],
-    /// What is set on it.
     pub fields: LinkFields,
-    /// When it is made.
     pub created_at: Timestamp,
     /// Whether it asks for its bare code on the main host, and has no place without it.
     pub wants_main: bool,
-    /// Its owner.
     pub owner: Option<UserId>,
     /// SHA-256 of its claim token, if it can be claimed.
     pub claim_hash: Option<[u8; 32]>,
@@ -123,11 +115,8 @@ pub enum Inserted {
 /// How many links a user may make in a month.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MonthlyLinkLimit {
-    /// Who.
     pub user: UserId,
-    /// In which month.
     pub month: Month,
-    /// So many, at least one.
     pub limit: i64,
 }
 

@@ -19,13 +19,9 @@ statements! {
 /// A process that serves a store.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Instance {
-    /// Its name.
     pub name: String,
-    /// The version of its kurz.
     pub version: String,
-    /// When it started.
     pub started_at: Timestamp,
-    /// When it was last seen.
     pub seen_at: Timestamp,
 }
 
@@ -42,12 +38,10 @@ impl Store {
         self.db.batch(steps).await.map(|_| ())
     }
 
-    /// An instance ends.
     pub async fn drop_instance(&self, name: &str) -> Result<(), Error> {
         self.db.write(Step::new(LEAVE, [SqlValue::text(name)])).await.map(|_| ())
     }
 
-    /// The instances, oldest first.
     pub async fn list_instances(&self, most: i64) -> Result<Vec<Instance>, Error> {
         let rows = self.db.list(LIST, vec![SqlValue::Int(most)]).await?;
         let read = |row: &SqlRow| {

@@ -33,25 +33,18 @@ statements! {
 /// An API key, as far as it is kept.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ApiKey {
-    /// Its number.
     pub id: KeyId,
-    /// Its owner.
     pub user: UserId,
     /// Its name, chosen by its owner.
     pub name: String,
-    /// Its readable beginning.
     pub prefix: String,
-    /// What it allows.
     pub scopes: Scopes,
     /// The only workspace it allows, if it is bound to one.
     pub workspace: Option<WorkspaceId>,
-    /// When it was made.
     pub created_at: Timestamp,
-    /// When it expires.
     pub expires_at: Option<Timestamp>,
     /// When it was last used, to the minute.
     pub last_used_at: Option<Timestamp>,
-    /// When it was revoked.
     pub revoked_at: Option<Timestamp>,
 }
 

@@ -7,8 +7,8 @@
 use crate::store::driver::{Sql, statements};
 use crate::store::link_columns::LINK_SELECTED;
 use crate::store::links::{link_text, read_link};
-use crate::store::list_query::{Position, Search, Sort, SortKey};
 use crate::store::list_scope::ListScope;
+use crate::store::list_sort::{Position, Search, Sort, SortKey};
 use crate::store::text::Piece::{Selected, Text};
 use crate::store::text::text;
 use crate::store::value::SqlValue;
@@ -234,7 +234,7 @@ const AFTER_ALL: &str = "\u{10ffff}";
 /// A link that was never followed stands behind all that were, by when it was made.
 const NEVER: i64 = 1 << 62;
 
-/// The eight sorts of one kind of list, in the order of [`Sort::place`].
+/// The eight sorts of one kind of list, in the order of `Sort::statement`.
 type Sorts = [Sql; 8];
 
 const ALL: Sorts = [
@@ -298,20 +298,15 @@ impl Sort {
 /// Which links of a list, in which order, from where on.
 #[derive(Clone, Debug)]
 pub struct ListQuery {
-    /// Of which list.
     pub scope: ListScope,
     /// Where they stand; `None`: all but the deleted.
     pub status: Option<Status>,
-    /// How their codes were made.
     pub strategy: Option<Strategy>,
-    /// A tag they carry.
     pub tag: Option<String>,
     /// Whether to go by the tag's index: right where few carry it. Not with a search, and not for
     /// all of `main`.
     pub by_tag: bool,
-    /// What to look for.
     pub search: Option<Search>,
-    /// The order.
     pub sort: Sort,
     /// Go on after this place.
     pub after: Option<Position>,
@@ -340,7 +335,6 @@ impl ListQuery {
         self.sort == most_first && self.scope != ListScope::Main && by_index && !self.by_tag
     }
 
-    /// The parameters of a statement.
     fn params(&self, now: Timestamp, after: Position, most: i64) -> Vec<SqlValue<'_>> {
         let mut params = Vec::with_capacity(11);
         if self.by_tag {

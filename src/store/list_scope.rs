@@ -4,10 +4,8 @@
 use kurz_core::account::UserId;
 use kurz_core::code::WorkspaceId;
 
-/// Which links a list holds.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ListScope {
-    /// All of a workspace.
     Workspace(WorkspaceId),
     /// A user's own in `main`.
     Own(UserId),

@@ -25,7 +25,6 @@ statements! {
             (select 1 from members o where o.workspace = $2 and o.user_id <> $3
                 and o.role = 'admin'))
         returning user_id";
-    /// On the same condition.
     DELETE = "delete from members
         where workspace = $1 and user_id = $2 and (role <> 'admin' or exists
             (select 1 from members o where o.workspace = $1 and o.user_id <> $2
@@ -37,18 +36,14 @@ statements! {
         order by m.workspace limit $3";
 }
 
-/// A member of a workspace.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Member {
-    /// Who.
     pub user: UserId,
-    /// Their address.
     pub email: Email,
     /// What they are called; may be empty.
     pub name: String,
     /// What they may do.
     pub role: Role,
-    /// Since when.
     pub created_at: Timestamp,
 }
 
@@ -64,7 +59,6 @@ impl Store {
         row.map(|row| read_role(row.text(0)?)).transpose()
     }
 
-    /// A member by their address.
     pub async fn find_member(
         &self,
         workspace: &WorkspaceId,

@@ -127,11 +127,8 @@ async fn history_postgres(client: &Client) -> Result<History, tokio_postgres::Er
 /// How far the tables of a store have come.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum SchemaState {
-    /// There is nothing yet.
     Missing,
-    /// These files would be applied.
     Behind(Vec<&'static str>),
-    /// It is up to date.
     Current,
 }
 

@@ -22,7 +22,7 @@ mod keys;
 mod link_columns;
 mod links;
 mod list;
-mod list_query;
+mod list_sort;
 mod list_scope;
 mod listen;
 mod locks;
@@ -62,8 +62,8 @@ pub use insert::{Inserted, InsertedLink, MonthlyLinkLimit, NewLink};
 pub use instances::Instance;
 pub use keys::ApiKey;
 pub use list::ListQuery;
-pub use list_query::{Position, Search, Sort, SortKey};
 pub use list_scope::ListScope;
+pub use list_sort::{Position, Search, Sort, SortKey};
 pub use listen::{Listening, MOST_BYTES};
 pub use locks::HeldLock;
 pub use members::Member;
@@ -88,7 +88,6 @@ use postgres::Postgres;
 use replica::Replica;
 use sqlite::Sqlite;
 
-/// An open store.
 #[derive(Debug)]
 pub struct Store {
     db: Db,

@@ -37,7 +37,6 @@ const ASK: Duration = Duration::from_secs(5);
 const UNHEARD: Duration = Duration::from_secs(15);
 /// What a server may need beyond the time of a statement to say that it is over.
 const GRACE: Duration = Duration::from_secs(1);
-/// A batch is many statements.
 const BATCH: u32 = 6;
 /// How often a batch that lost against another one (deadlock, serialization) is tried.
 const TRIES: usize = 5;
@@ -106,7 +105,6 @@ impl Postgres {
         }
     }
 
-    /// A connection beside the pool.
     pub(super) async fn connect_apart(
         &self,
     ) -> Result<(Client, PostgresConnection), tokio_postgres::Error> {
@@ -217,7 +215,6 @@ struct ConnectOnHomeRuntime {
     tls: PostgresTls,
 }
 
-/// What protects connections.
 #[derive(Clone)]
 struct PostgresTls(MakeRustlsConnect);
 

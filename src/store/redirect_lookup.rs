@@ -10,7 +10,6 @@ use kurz_core::link::lifecycle::Lifecycle;
 use kurz_core::link::{AddressKey, LinkId, Month};
 use kurz_core::time::Timestamp;
 
-/// What a redirect reads.
 const COLUMNS: &[Selected] = &[
     Selected { name: "id", expression: "l.id" },
     Selected { name: "workspace", expression: "l.workspace" },
@@ -47,15 +46,11 @@ statements! {
 /// A link, as far as a redirect is concerned.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RedirectRow {
-    /// Its number.
     pub id: LinkId,
-    /// Where it leads.
     pub target: String,
     /// 301, 302, 307 or 308.
     pub redirect_status: u16,
-    /// When it was made.
     pub created_at: Timestamp,
-    /// The times that decide.
     pub life: Lifecycle,
     /// Hits a month, if the link or its workspace has a limit of its own.
     pub hit_limit: Option<i64>,
@@ -63,14 +58,11 @@ pub struct RedirectRow {
     pub month: Month,
     /// Hits in that month, as far as they have been written.
     pub month_hits: i64,
-    /// Its workspace.
     pub workspace: String,
-    /// Its code.
     pub code: String,
 }
 
 impl Store {
-    /// The link behind an address.
     pub async fn find_redirect_row(
         &self,
         key: &AddressKey<'_>,

@@ -26,55 +26,38 @@ statements! {
     SETTLE = "delete from reports where link_id = $1 returning id";
 }
 
-/// A report to be kept.
 #[derive(Clone, Debug)]
 pub struct NewReport {
     /// A number from [`Store::take_numbers`].
     pub id: i64,
-    /// About which link.
     pub link: LinkId,
     /// From which address, where that is known.
     pub client: Option<String>,
-    /// Why.
     pub reason: &'static str,
-    /// What the visitor wrote.
     pub words: String,
-    /// When.
     pub at: Timestamp,
 }
 
-/// Most reports that are kept.
 #[derive(Clone, Copy, Debug)]
 pub struct ReportBounds {
-    /// Of one link.
     pub of_link: i64,
-    /// In all.
     pub in_all: i64,
 }
 
 /// What is open about a link.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Reported {
-    /// The link.
     pub link: LinkId,
-    /// How many reports.
     pub count: i64,
-    /// The first of them.
     pub first_at: Timestamp,
-    /// The latest.
     pub last_at: Timestamp,
 }
 
-/// A report.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Report {
-    /// Why.
     pub reason: String,
-    /// What was said.
     pub words: String,
-    /// When.
     pub at: Timestamp,
-    /// From which address.
     pub client: Option<String>,
 }
 
@@ -98,7 +81,6 @@ impl Store {
         Ok(!self.db.write(Step::new(INSERT, params)).await?.is_empty())
     }
 
-    /// How many reports are open.
     pub async fn count_reports(&self) -> Result<i64, Error> {
         let row = self.db.find(COUNT, &[]).await?;
         row.map_or(Ok(0), |row| row.int(0))

@@ -16,9 +16,7 @@ statements! {
         where id > $1 and row_checksum is not null order by id limit $2";
 }
 
-/// Links read at once.
 const PAGE: i64 = 5_000;
-/// Most damaged links to report.
 const NAMED: usize = 20;
 
 pub(super) fn row_checksum(
@@ -61,7 +59,7 @@ pub(super) fn wrong_row(id: LinkId, asked: &str) -> Error {
 }
 
 fn damaged(what: String) -> Error {
-    metrics::counter!("kurz_damaged_links_total").increment(1);
+    metrics::counter!("kurz_links_corrupt_total").increment(1);
     Error::Corrupt(what)
 }
 

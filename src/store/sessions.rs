@@ -36,18 +36,14 @@ statements! {
 /// Most expired sessions that one sign-in removes.
 const SWEPT: i64 = 100;
 
-/// A signed-in browser.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BrowserSession {
     /// SHA-256 of its secret.
     pub hash: [u8; 32],
-    /// What the browser calls itself.
     pub agent: String,
-    /// When it signed in.
     pub created_at: Timestamp,
     /// When it was last seen, give or take some minutes.
     pub seen_at: Timestamp,
-    /// When it expires.
     pub expires_at: Timestamp,
 }
 

@@ -36,7 +36,6 @@ const READER_CACHE_KIB: i64 = 1024;
 /// Most connections that read: readers wait for a processor, not for a disk.
 const READERS: usize = 4;
 
-/// An open SQLite file.
 #[derive(Debug)]
 pub(crate) struct Sqlite {
     writer: mpsc::Sender<WriterTask>,
@@ -51,7 +50,6 @@ enum WriterTask {
     Checkpoint(oneshot::Sender<()>),
 }
 
-/// One caller's atomic batch.
 struct WriteJob {
     steps: Vec<Step>,
     reply: oneshot::Sender<Result<Outcome, Error>>,

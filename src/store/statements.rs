@@ -39,7 +39,6 @@ pub(super) const ALL: &[&[Sql]] = &[
     workspaces::STATEMENTS,
 ];
 
-/// How many there are.
 pub(super) const COUNT: usize = count(ALL);
 
 const fn count(mut lists: &[&[Sql]]) -> usize {

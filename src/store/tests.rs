@@ -34,7 +34,6 @@ async fn connect_postgres() -> tokio_postgres::Client {
     client
 }
 
-/// The same, migrated.
 async fn fresh_postgres() -> tokio_postgres::Client {
     let mut client = connect_postgres().await;
     migrate::migrate_postgres(&mut client).await.unwrap();

@@ -14,7 +14,6 @@ pub(super) enum Piece {
     Text(&'static str),
     /// `a, b`
     Names(&'static [&'static str]),
-    /// The expressions of columns.
     Selected(&'static [Selected]),
     /// `$1, $2`: so many, from this number on.
     Params(usize, usize),

@@ -54,15 +54,12 @@ statements! {
         values ($1, $2, $3, $4)";
 }
 
-/// Links deleted in one transaction.
 const PART: i64 = 500;
 
 /// A user who can sign in.
 #[derive(Clone, PartialEq, Eq)]
 pub struct User {
-    /// Their number.
     pub id: UserId,
-    /// Their address.
     pub email: Email,
     /// What they are called; may be empty.
     pub name: String,
@@ -74,9 +71,7 @@ pub struct User {
     pub admin_at: Option<Timestamp>,
     /// Since when they may not sign in.
     pub disabled_at: Option<Timestamp>,
-    /// When the account was made.
     pub created_at: Timestamp,
-    /// When it was last changed.
     pub updated_at: Timestamp,
 }
 
@@ -86,12 +81,9 @@ impl std::fmt::Debug for User {
     }
 }
 
-/// What became of a registration.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Registered {
-    /// The account is there.
     Done,
-    /// The address has an account.
     EmailTaken,
     /// The invitation is used, over, or for another address.
     InviteInvalid,
@@ -131,7 +123,6 @@ impl Store {
         })
     }
 
-    /// A user by their address.
     pub async fn find_user(&self, email: &Email) -> Result<Option<User>, Error> {
         let row = self.db.find(FIND, &[SqlValue::text(email.as_str())]).await?;
         row.map(|row| read_user(&row, 0)).transpose()
@@ -187,7 +178,6 @@ impl Store {
         self.write_audited(step, change).await.map(|_| ())
     }
 
-    /// Whether anybody administers the server.
     pub async fn has_admin(&self) -> Result<bool, Error> {
         Ok(!self.db.list(FIND_ADMIN, Vec::new()).await?.is_empty())
     }
@@ -218,7 +208,6 @@ impl Store {
         Ok(matches!(self.db.batch(steps).await?, Outcome::Done(_)))
     }
 
-    /// Keep an invitation.
     pub async fn insert_invite(
         &self,
         hash: &[u8; 32],

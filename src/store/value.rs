@@ -6,7 +6,6 @@ use std::borrow::Cow;
 use crate::store::Error;
 use kurz_core::time::Timestamp;
 
-/// One parameter or one column.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum SqlValue<'a> {
     Null,
@@ -71,7 +70,6 @@ impl<'a> From<&'a str> for SqlValue<'a> {
     }
 }
 
-/// One row of an answer.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct SqlRow(pub(crate) Vec<SqlValue<'static>>);
 
@@ -120,7 +118,6 @@ impl SqlRow {
         }
     }
 
-    /// Whether the column holds anything.
     pub(crate) fn has(&self, column: usize) -> bool {
         !matches!(self.0.get(column), None | Some(SqlValue::Null))
     }

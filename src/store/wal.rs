@@ -25,7 +25,6 @@ const FRAME: usize = 24;
 pub(super) const LOG_BYTES: u64 = 64 * 1024 * 1024;
 const LOG_ALARM_BYTES: u64 = LOG_BYTES / 2 * 3;
 
-/// The log of a store.
 pub(super) fn path_of(store: &Path) -> PathBuf {
     let mut name = store.as_os_str().to_owned();
     name.push("-wal");
@@ -149,7 +148,7 @@ pub(super) struct WalMonitor {
 
 impl WalMonitor {
     pub(super) fn new(store: &Path) -> Self {
-        let size = metrics::gauge!("kurz_store_log_bytes");
+        let size = metrics::gauge!("kurz_sqlite_wal_bytes");
         Self { path: path_of(store), size, alarmed: false }
     }
 

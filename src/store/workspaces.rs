@@ -52,7 +52,6 @@ statements! {
                  order by host limit $2";
 }
 
-/// Most hosts of one workspace.
 const HOSTS: i64 = 100;
 
 /// A team's own set of codes.
@@ -64,9 +63,7 @@ pub struct Workspace {
     pub strategy: Strategy,
     /// Hits a month for each of its links; 0: any number; `None`: what the server says.
     pub hit_limit: Option<i64>,
-    /// When it was made.
     pub created_at: Timestamp,
-    /// When it was last changed.
     pub updated_at: Timestamp,
 }
 
@@ -75,9 +72,7 @@ pub struct Workspace {
 pub struct Host {
     /// The name, in lower case.
     pub host: String,
-    /// Its workspace.
     pub workspace: WorkspaceId,
-    /// Since when.
     pub created_at: Timestamp,
 }
 
@@ -107,7 +102,6 @@ impl Store {
         Ok(matches!(self.db.batch(steps).await?, Outcome::Done(_)))
     }
 
-    /// A workspace by its name.
     pub async fn find_workspace(&self, id: &WorkspaceId) -> Result<Option<Workspace>, Error> {
         let row = self.db.find(FIND, &[SqlValue::text(id.as_str())]).await?;
         row.map(|row| read_workspace(&row)).transpose()

@@ -39,15 +39,11 @@ pub(super) fn write_request(record: &RequestRecord) {
 /// An answer of the data plane.
 #[derive(Clone, Debug)]
 pub struct RedirectRecord {
-    /// The host of the request.
     pub host: String,
     /// Its path; a query is left out of the log.
     pub path: String,
-    /// The status of the answer.
     pub status: u16,
-    /// The client's address.
     pub client: IpAddr,
-    /// How long the answer took.
     pub duration: Duration,
 }
 

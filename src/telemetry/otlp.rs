@@ -21,7 +21,6 @@ use crate::entropy::Entropy;
 
 /// Spans that may wait to be sent.
 const QUEUE: usize = 4096;
-/// Spans in one POST.
 const BATCH: usize = 512;
 /// How long a span waits for its batch to fill.
 const DELAY: Duration = Duration::from_secs(1);
@@ -31,7 +30,6 @@ const TIMEOUT: Duration = Duration::from_secs(5);
 const SPAN_KIND_SERVER: u8 = 2;
 const STATUS_CODE_ERROR: u8 = 2;
 
-/// The queue of spans.
 #[derive(Clone, Debug)]
 pub(super) struct Exporter(Sender<RequestRecord>);
 

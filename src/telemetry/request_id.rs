@@ -33,7 +33,6 @@ impl RequestId {
         Self::parse(first.to_str().ok()?)
     }
 
-    /// The id as text.
     pub fn as_str(&self) -> &str {
         &self.0
     }
@@ -58,7 +57,6 @@ impl Serialize for RequestId {
     }
 }
 
-/// Makes request ids.
 #[derive(Clone, Debug)]
 pub struct RequestIds(Entropy);
 

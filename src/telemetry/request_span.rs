@@ -62,7 +62,6 @@ const ANONYMOUS: &str = "anonymous";
 /// The route of a request that no route matched: previews and 404.
 const UNMATCHED: &str = "(none)";
 
-/// A request that was answered.
 #[derive(Clone, Debug)]
 pub(super) struct RequestRecord {
     pub(super) id: RequestId,
@@ -86,7 +85,6 @@ struct Incoming {
     parent: Option<TraceParent>,
 }
 
-/// Where finished requests are reported.
 #[derive(Debug)]
 pub struct Telemetry {
     ids: RequestIds,

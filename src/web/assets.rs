@@ -12,7 +12,6 @@ use sha2::{Digest, Sha256};
 
 use crate::web::page;
 
-/// Where they are.
 pub(super) const FOLDER: &str = "/assets/";
 
 /// One module, made of files that each do one thing.
@@ -25,7 +24,6 @@ const SCRIPT: &str = concat!(
     include_str!("../../assets/scripts/bulk.js"),
 );
 
-/// A file.
 struct Asset {
     path: String,
     kind: &'static str,
@@ -55,12 +53,10 @@ pub(super) fn style() -> &'static str {
     &STYLE.path
 }
 
-/// The address of the script.
 pub(super) fn script() -> &'static str {
     &MODULE.path
 }
 
-/// The address of the icon.
 pub(super) fn icon() -> &'static str {
     &ICON.path
 }

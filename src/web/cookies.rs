@@ -9,7 +9,6 @@ use http::{HeaderMap, HeaderValue, header};
 
 use crate::app::{App, SESSION_LIFE};
 
-/// The chosen language.
 const LANGUAGE: &str = "kurz-language";
 /// For how many seconds the choice is kept: a year.
 const LANGUAGE_SECONDS: u64 = 365 * 24 * 60 * 60;
@@ -41,12 +40,10 @@ pub(super) fn keep_session(app: &App, secret: &str) -> HeaderValue {
     write(session_name(app), secret, SESSION_LIFE.as_secs(), is_secure(app))
 }
 
-/// Forget the session.
 pub(super) fn drop_session(app: &App) -> HeaderValue {
     write(session_name(app), "", 0, is_secure(app))
 }
 
-/// Keep a choice of language.
 pub(super) fn keep_language(app: &App, code: &str) -> HeaderValue {
     write(LANGUAGE, code, LANGUAGE_SECONDS, is_secure(app))
 }

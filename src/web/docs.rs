@@ -39,7 +39,6 @@ struct Docs {
     schemas: Vec<DocsSchema>,
 }
 
-/// The operations of one tag.
 struct DocsGroup {
     name: String,
     description: String,

@@ -61,7 +61,6 @@ pub(super) fn dress(response: Response, headers: &HeaderMap) -> Response {
     page
 }
 
-/// Why a form was refused.
 #[derive(Clone, Debug, Default)]
 pub(super) struct FormErrors {
     pub(super) status: PageStatus,
@@ -88,7 +87,6 @@ impl FormErrors {
         Ok(Self { status, general, fields })
     }
 
-    /// About one field alone.
     pub(super) fn of(field: &'static str, text: &str) -> Self {
         let fields = vec![(field, text.to_owned())];
         Self { status: StatusCode::UNPROCESSABLE_ENTITY.into(), general: None, fields }
@@ -99,7 +97,6 @@ impl FormErrors {
         self.fields.iter().find(|(name, _)| *name == field).map(|(_, text)| text.as_str())
     }
 
-    /// Everything in one line.
     pub(super) fn line(&self) -> String {
         let fields = self.fields.iter().map(|(_, text)| text.as_str());
         self.general.as_deref().into_iter().chain(fields).collect::<Vec<_>>().join(" ")

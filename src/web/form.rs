@@ -10,7 +10,6 @@ use crate::web::errors::PageError;
 /// Most bytes of a form: a thousand addresses of a thousand bytes.
 const MOST: usize = 1 << 20;
 
-/// The fields of a form.
 #[derive(Clone, Debug, Default)]
 pub(super) struct FormData(Vec<(String, String)>);
 
@@ -20,7 +19,6 @@ impl FormData {
         Self(pairs.map(|(name, value)| (name.into_owned(), value.into_owned())).collect())
     }
 
-    /// The fields of a query.
     pub(super) fn of_query(uri: &Uri) -> Self {
         Self::parse(uri.query().unwrap_or_default().as_bytes())
     }
@@ -35,7 +33,6 @@ impl FormData {
         Some(self.text(name).trim()).filter(|word| !word.is_empty())
     }
 
-    /// A field that repeats.
     pub(super) fn all<'a>(&'a self, name: &str) -> impl Iterator<Item = &'a str> {
         self.0.iter().filter(move |(key, _)| key == name).map(|(_, value)| value.as_str())
     }

@@ -19,7 +19,6 @@ use kurz_core::time::Timestamp;
 #[template(path = "front.html")]
 struct FrontPage {
     page: Layout,
-    /// What stands in the field.
     url: String,
     refusal: FormErrors,
     made: Option<CreatedLink>,
@@ -36,12 +35,10 @@ struct CreatedLink {
     target: String,
     /// RFC 3339; empty when it stays.
     expires_at: String,
-    /// The same for people.
     expires: String,
     claim_token: Option<String>,
     /// The QR code, as a `data:` URL.
     qr: String,
-    /// Its page, for its owner.
     page: String,
 }
 

@@ -20,7 +20,6 @@ use crate::web::{assets, page, report};
 
 const SEC_FETCH_SITE: HeaderName = HeaderName::from_static("sec-fetch-site");
 
-/// The layer around all pages.
 pub(crate) async fn guard(State(app): State<Arc<App>>, request: Request, next: Next) -> Response {
     let headers = request.headers().clone();
     let host = request.extensions().get::<HostOfRequest>().map_or("", |host| host.0.as_str());

@@ -22,9 +22,7 @@ pub(super) struct Keys {
     pub(super) refused: Option<String>,
     /// The workspace that new ones are bound to.
     pub(super) workspace: Option<String>,
-    /// Where the form goes.
     pub(super) action: String,
-    /// Where one comes back to.
     pub(super) back: String,
 }
 

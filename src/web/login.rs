@@ -18,7 +18,7 @@ use crate::web::visitor::{PublicCall, Visitor};
 const INSIDE: &str = "/app";
 
 #[derive(Template)]
-#[template(path = "sign.html")]
+#[template(path = "login.html")]
 struct LoginPage {
     page: Layout,
     is_new: bool,
@@ -130,7 +130,6 @@ pub(super) async fn logout(
     Ok((AppendHeaders([(SET_COOKIE, cookie)]), Redirect::to("/")).into_response())
 }
 
-/// What a browser calls itself.
 pub(super) fn agent(headers: &HeaderMap) -> &str {
     headers.get(USER_AGENT).and_then(|agent| agent.to_str().ok()).unwrap_or_default()
 }

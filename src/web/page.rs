@@ -22,7 +22,6 @@ const POLICY: HeaderValue = HeaderValue::from_static(
      require-trusted-types-for 'script'",
 );
 
-/// The frame of a page.
 #[derive(Debug)]
 pub(super) struct Layout {
     pub(super) words: &'static Words,
@@ -42,7 +41,6 @@ pub(super) struct Layout {
 #[derive(Clone, Debug)]
 pub(super) struct Note {
     pub(super) text: String,
-    /// Where to post to.
     pub(super) undo: Option<String>,
 }
 
@@ -92,7 +90,6 @@ impl Layout {
     }
 }
 
-/// A page that is fine.
 pub(super) fn show(template: &impl Template) -> Response {
     show_with(StatusCode::OK, template)
 }
@@ -111,7 +108,6 @@ impl From<StatusCode> for PageStatus {
     }
 }
 
-/// A page with another status.
 pub(super) fn show_with(manner: impl Into<PageStatus>, template: &impl Template) -> Response {
     let PageStatus { status, retry_after } = manner.into();
     match template.render() {
@@ -131,7 +127,6 @@ pub(super) fn show_with(manner: impl Into<PageStatus>, template: &impl Template)
     }
 }
 
-/// Text that is a page.
 pub(super) fn html(status: StatusCode, body: String) -> Response {
     let headers = [
         (header::CONTENT_TYPE, HeaderValue::from_static("text/html; charset=utf-8")),

@@ -28,7 +28,6 @@ struct Preview<'a> {
     title: Option<&'a str>,
     created: String,
     created_at: String,
-    /// Where to report it.
     report: String,
     /// Why it leads nowhere, if it does not.
     dead: Option<&'static str>,

@@ -18,10 +18,8 @@ use crate::web::form::FormData;
 use crate::web::i18n::Words;
 use kurz_core::account::Caller;
 
-/// Anybody.
 #[derive(Clone, Debug)]
 pub(super) struct Visitor {
-    /// Who asks.
     pub(super) caller: Caller,
     /// The browser that is signed in, if it is.
     pub(super) browser: Option<Browser>,
@@ -35,7 +33,6 @@ pub(super) struct Visitor {
 #[derive(Clone, Debug)]
 pub(super) struct LoggedIn(pub(super) Visitor);
 
-/// A request by any visitor.
 pub(super) struct PublicCall {
     pub(super) app: Arc<App>,
     pub(super) visitor: Visitor,

@@ -36,7 +36,7 @@ async fn a_target_that_turned_over_is_not_served_and_the_doctor_names_it() {
     let body = json!({ "title": "Nobody seals it anew by chance" });
     http.patch(api, &body).await.expect_problem(500, "internal-error");
     let metrics = process.admin().get("/metrics").await.text();
-    assert!(metrics.contains("kurz_damaged_links_total 3"), "{metrics}");
+    assert!(metrics.contains("kurz_links_corrupt_total 3"), "{metrics}");
     tokio::task::block_in_place(|| process.kill_9());
     assert!(tokio::task::block_in_place(|| doctor(folder.path())));
 }

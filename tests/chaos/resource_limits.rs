@@ -59,7 +59,7 @@ async fn a_log_that_a_reader_pins_is_told_of_and_shrinks_when_the_reader_ends() 
     }
     write_much(&http, number).await;
     block_in_place(|| server.wait_for_log("write-ahead log grows"));
-    assert!(metric(&server, "kurz_store_log_bytes").await > 96.0 * 1024.0 * 1024.0);
+    assert!(metric(&server, "kurz_sqlite_wal_bytes").await > 96.0 * 1024.0 * 1024.0);
     http.get("/w/team/one").await.expect(302);
 
     drop(reader);

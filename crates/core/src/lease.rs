@@ -7,7 +7,6 @@
 /// A lock taken so far in the future is left over from before the clock was set back, and is free.
 const SET_BACK_MS: i64 = 60_000;
 
-/// The row of one lock.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Lease(Option<LeaseHolder>);
 

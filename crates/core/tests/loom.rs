@@ -162,7 +162,7 @@ fn load_during_a_write(reads_round_first: bool) {
             store.fetch_add(1, Ordering::AcqRel);
             let hour = Hour::of(AT);
             let written =
-                ClickTotals { link: LINK, hour, others: 0, visits: 1, nanos: 1, last_at: AT };
+                ClickTotals { link: LINK, hour, others: 0, clicks: 1, nanos: 1, last_at: AT };
             table.written(&[written]);
         })
     };

@@ -6,7 +6,7 @@ use kurz::net::request_host::{host_of, request_host};
 use kurz::redirect::visitor_kind;
 use kurz::web::cell;
 use kurz_core::account::token::Tokens;
-use kurz_core::account::{Email, claim, key};
+use kurz_core::account::{Email, claim, key_text};
 use kurz_core::clicks::{VisitorKind, Visitors};
 use kurz_core::code::canonical::MAX_BYTES;
 use kurz_core::code::short_path::{PathTarget, ShortPath, parse};
@@ -80,9 +80,9 @@ pub fn token(input: &str) {
         assert!(tokens.read(input, now).is_none(), "a token that was not issued");
     }
     assert!(tokens.read(&good, now).is_some());
-    if let Some(hash) = key::hash(input) {
-        assert_eq!(key::hash(input), Some(hash));
-        assert!(key::prefix(input).len() < input.len(), "a prefix does not reveal the key");
+    if let Some(hash) = key_text::hash(input) {
+        assert_eq!(key_text::hash(input), Some(hash));
+        assert!(key_text::prefix(input).len() < input.len(), "a prefix does not reveal the key");
     }
     let _ = claim::hash(input);
     if let Ok(email) = Email::parse(input) {

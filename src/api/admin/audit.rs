@@ -68,7 +68,7 @@ impl From<AuditEntry> for AuditBody {
     }
 }
 
-/// A page of changes, newest first.
+/// A page of the audit log, newest first.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct AuditList {
     changes: Vec<AuditBody>,
@@ -79,7 +79,7 @@ pub(crate) struct AuditList {
 /// Look into the log of changes. Takes an administrator of the server.
 #[utoipa::path(get, path = "/api/v1/admin/audit", tag = "administration",
     operation_id = "list_changes", params(AuditParams),
-    responses((status = 200, description = "A page of changes.", body = AuditList), Problems))]
+    responses((status = 200, description = "A page of the audit log.", body = AuditList), Problems))]
 pub(crate) async fn audit(
     Call { app, caller, .. }: Call,
     Params(params): Params<AuditParams>,

@@ -14,7 +14,7 @@ use crate::app::accounts::credential_cache::FRESH;
 use crate::app::{App, AppError};
 use crate::cache::GenerationCache;
 use crate::store::{self, ApiKey, User};
-use kurz_core::account::{Caller, Credential, Identity, Scopes, key};
+use kurz_core::account::{Caller, Credential, Identity, Scopes, key_text};
 
 /// A key's last use is written down at most this often.
 const TOUCH_EVERY: Duration = Duration::from_mins(1);
@@ -29,7 +29,9 @@ impl App {
         let identity = match credential {
             None if self.parts.policy.open => return Ok(Caller::OPEN.at(client)),
             None => return Ok(Caller::ANONYMOUS.at(client)),
-            Some(text) if text.starts_with(key::START) => self.identify_key(text, client).await?,
+            Some(text) if text.starts_with(key_text::START) => {
+                self.identify_key(text, client).await?
+            }
             Some(text) => self.identify_token(text, client).await?,
         };
         self.admit_call(&identity)?;
@@ -49,7 +51,7 @@ impl App {
     }
 
     async fn identify_key(&self, text: &str, client: IpAddr) -> Result<Identity, AppError> {
-        let hash = key::hash(text).ok_or(AppError::InvalidToken)?;
+        let hash = key_text::hash(text).ok_or(AppError::InvalidToken)?;
         let find = self.find_key(&hash);
         let found = self.look_up(&self.credentials.keys, &hash, find, client).await?;
         let (key, user) = found.ok_or_else(|| self.bad_credential(client))?;

@@ -18,26 +18,20 @@ use kurz_core::time::Timestamp;
 pub struct Registration {
     /// The address to sign in with.
     pub email: String,
-    /// The password.
     pub password: String,
     /// What the person is called; may be empty.
     pub name: String,
-    /// An invitation.
     pub invite: Option<String>,
 }
 
 /// A person as others may see them.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Person {
-    /// Their number.
     pub id: UserId,
-    /// Their address.
     pub email: Email,
     /// What they are called; may be empty.
     pub name: String,
-    /// Whether they administer the server.
     pub is_admin: bool,
-    /// When the account was made.
     pub created_at: Timestamp,
 }
 
@@ -53,12 +47,10 @@ impl From<User> for Person {
     }
 }
 
-/// A login.
 #[derive(Clone, Debug)]
 pub struct Session {
     /// What they show from now on.
     pub token: Token,
-    /// Who they are.
     pub person: Person,
 }
 
@@ -127,7 +119,6 @@ impl App {
         Ok(())
     }
 
-    /// Who the caller is.
     pub async fn me(&self, caller: &Caller) -> Result<Person, AppError> {
         let identity = access::to_account(caller, Scope::Read)?;
         let user = self.parts.store.find_user(&identity.email).await?;

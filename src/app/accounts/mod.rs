@@ -17,64 +17,48 @@ use crate::clock::Clock;
 use crate::entropy::Entropy;
 use crate::store::{ApiKey, NewAuditEntry, Registered, Store, Subject, User};
 use kurz_core::account::password::Password;
-use kurz_core::account::{Email, KeyId, Scopes, UserId, claim, key, user};
+use kurz_core::account::{Email, Scopes, UserId, claim, user};
 use kurz_core::code::WorkspaceId;
 use kurz_core::time::Timestamp;
 
 /// How long an invitation is good.
 const INVITE_LIFE: Duration = Duration::from_hours(7 * 24);
-/// Most keys of one user.
-const KEYS: i64 = 100;
-/// Users read at once.
 const PAGE: i64 = 500;
 
-/// The accounts of a store.
 #[derive(Clone, Debug)]
 pub struct Accounts {
-    /// Where they are kept.
     pub store: Arc<Store>,
-    /// What time it is.
     pub clock: Clock,
     /// Random bytes.
     pub entropy: Entropy,
-    /// Hashes passwords.
     pub passwords: Arc<Passwords>,
 }
 
-/// An account to be made.
 #[derive(Clone, Debug)]
 pub struct NewUser {
     /// The address to sign in with.
     pub email: Email,
     /// What the person is called; may be empty.
     pub name: String,
-    /// The password.
     pub password: Password,
-    /// Whether they administer the server.
     pub is_admin: bool,
     /// An invitation that must be good.
     pub invite: Option<String>,
 }
 
-/// A key to be made.
 #[derive(Clone, Debug)]
 pub struct NewKey {
-    /// What it is for.
     pub name: String,
-    /// What it is good for.
     pub scopes: Scopes,
     /// The only workspace it is good for.
     pub workspace: Option<WorkspaceId>,
-    /// When it expires.
     pub expires_at: Option<Timestamp>,
 }
 
 /// A key that was just made; the only time that it is shown.
 #[derive(Clone)]
 pub struct FreshKey {
-    /// The key itself.
     pub secret: String,
-    /// What is kept of it.
     pub key: ApiKey,
 }
 
@@ -84,12 +68,10 @@ impl std::fmt::Debug for FreshKey {
     }
 }
 
-/// Read an address.
 pub fn read_email(text: &str) -> Result<Email, FieldError> {
     Email::parse(text).map_err(|error| FieldError::new("email", error.code(), error))
 }
 
-/// Read a name.
 pub fn read_name(text: &str) -> Result<String, FieldError> {
     user::name(text).map_err(|error| FieldError::new("name", error.code(), error))
 }
@@ -100,7 +82,6 @@ pub fn read_password(field: &'static str, text: &str) -> Result<Password, FieldE
 }
 
 impl Accounts {
-    /// Make an account.
     pub async fn add(&self, new: NewUser, actor: &Actor) -> Result<User, AppError> {
         // An invitation that cannot be one finds none.
         let invite = new.invite.as_deref();
@@ -127,7 +108,6 @@ impl Accounts {
         }
     }
 
-    /// A user that exists.
     pub async fn find(&self, email: &Email) -> Result<User, AppError> {
         self.store.find_user(email).await?.ok_or(AppError::NotFound(Resource::User))
     }
@@ -192,64 +172,7 @@ impl Accounts {
         Ok((token, until))
     }
 
-    /// Make a key for a user.
-    pub async fn add_key(
-        &self,
-        user: UserId,
-        new: NewKey,
-        actor: &Actor,
-    ) -> Result<FreshKey, AppError> {
-        let now = self.clock.now();
-        if new.scopes.is_empty() {
-            let detail = "a key is good for at least one of read, create and manage";
-            return Err(FieldError::new("scopes", "scopes-empty", detail).into());
-        }
-        if new.expires_at.is_some_and(|end| end <= now) {
-            let detail = "expires_at must be in the future";
-            return Err(FieldError::new("expires_at", "expires-at-past", detail).into());
-        }
-        let there = self.store.list_keys(user, KeyId(0), KEYS).await?.len();
-        if i64::try_from(there).unwrap_or(i64::MAX) >= KEYS {
-            let detail = format!("a user has at most {KEYS} keys: take one back first");
-            return Err(FieldError::new("name", "keys-too-many", detail).into());
-        }
-        let secret = key::fresh(&mut |bytes| self.entropy.fill(bytes));
-        let hash = key::hash(&secret).ok_or(AppError::InvalidToken)?;
-        let key = ApiKey {
-            id: KeyId(self.store.take_numbers("key", 1).await?),
-            user,
-            name: new.name,
-            prefix: key::prefix(&secret).to_owned(),
-            scopes: new.scopes,
-            workspace: new.workspace,
-            created_at: now,
-            expires_at: new.expires_at,
-            last_used_at: None,
-            revoked_at: None,
-        };
-        let change = self.audit(actor, Subject::key(key.id), Action::KeyCreated).await?;
-        self.store.insert_key(&key, &hash, &change).await?;
-        Ok(FreshKey { secret, key })
-    }
-
-    /// A user's keys, oldest first: there are few enough for one list.
-    pub async fn list_keys(&self, user: UserId) -> Result<Vec<ApiKey>, AppError> {
-        Ok(self.store.list_keys(user, KeyId(0), KEYS).await?)
-    }
-
-    /// Revoke a key; its hash.
-    pub async fn revoke_key(
-        &self,
-        user: UserId,
-        id: KeyId,
-        actor: &Actor,
-    ) -> Result<Vec<u8>, AppError> {
-        let change = self.audit(actor, Subject::key(id), Action::KeyRevoked).await?;
-        let revoked = self.store.revoke_key(user, id, self.clock.now(), &change).await?;
-        revoked.ok_or(AppError::NotFound(Resource::Key))
-    }
-
-    async fn audit(
+    pub(super) async fn audit(
         &self,
         actor: &Actor,
         subject: Subject,

@@ -20,7 +20,6 @@ pub const QUEUE: usize = 64;
 /// with, so that the answer takes as long as for a known one.
 const NOBODYS: &str = "CwTycUXWue0Thq9StjUM0uJ8Qgk8oXBIBk0b3ZJdQmY3v4qQ1n3dW";
 
-/// The threads.
 pub struct Passwords {
     jobs: SyncSender<PasswordJob>,
     nobodys: String,
@@ -47,7 +46,6 @@ impl Passwords {
         Ok(Self { jobs, nobodys: format!("$2b${cost:02}${NOBODYS}") })
     }
 
-    /// The hash of a password.
     pub async fn hash(&self, password: Password) -> Result<String, AppError> {
         let (answer, hashed) = oneshot::channel();
         self.send(PasswordJob::Hash(password, answer))?;

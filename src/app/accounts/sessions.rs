@@ -13,7 +13,6 @@ use kurz_core::time::Timestamp;
 pub const SESSION_LIFE: Duration = Duration::from_hours(30 * 24);
 /// That a session is used is written down at most this often.
 const TOUCH_EVERY: Duration = Duration::from_mins(5);
-/// Sessions shown of one user.
 const MOST: i64 = 100;
 /// Longest name of a browser that is kept, in characters.
 const AGENT_CHARS: usize = 200;
@@ -21,11 +20,9 @@ const AGENT_CHARS: usize = 200;
 /// A user who is logged in with a browser.
 #[derive(Clone, Debug)]
 pub struct Browser {
-    /// Who asks.
     pub caller: Caller,
     /// The same, as others may see them.
     pub person: Person,
-    /// Which session it is.
     pub hash: [u8; 32],
 }
 
@@ -109,7 +106,6 @@ impl App {
         Ok(found)
     }
 
-    /// The caller's sessions, newest first.
     pub async fn list_sessions(&self, caller: &Caller) -> Result<Vec<BrowserSession>, AppError> {
         let id = access::signed_in(caller)?.id;
         let now: Timestamp = self.parts.clock.now();

@@ -6,15 +6,12 @@ use crate::store::AuditQuery;
 use kurz_core::account::{Caller, Email};
 use kurz_core::time::Timestamp;
 
-/// Longest word to filter by.
 const WORD_BYTES: usize = 64;
 
-/// Which entries.
 #[derive(Clone, Debug, Default)]
 pub struct AuditFilter {
     /// Go on where the last page ended.
     pub cursor: Option<String>,
-    /// Entries in the page.
     pub limit: Option<i64>,
     /// The address of who did it.
     pub user: Option<String>,

@@ -11,18 +11,12 @@ use kurz_core::time::Timestamp;
 const SHOWN: i64 = 50;
 const SHOWN_OF_EACH: i64 = 20;
 
-/// A link that was reported.
 #[derive(Clone, Debug)]
 pub struct ReportedLink {
-    /// The link.
     pub shown: ShownLink,
-    /// How many reports are open.
     pub count: i64,
-    /// The first of them.
     pub first_at: Timestamp,
-    /// The latest.
     pub last_at: Timestamp,
-    /// The latest, newest first.
     pub reports: Vec<Report>,
 }
 

@@ -13,45 +13,33 @@ const INSTANCES: i64 = 200;
 /// A job that one instance runs at a time, and when it last ran.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct JobRun {
-    /// Its name.
     pub name: String,
-    /// When it last began.
     pub began_at: Timestamp,
-    /// Until when no other begins.
     pub until: Timestamp,
-    /// Which instance did it.
     pub instance: String,
 }
 
-/// The state of the server.
 #[derive(Clone, Debug)]
 pub struct ServerStatus {
-    /// The platform's totals.
     pub totals: Totals,
-    /// The jobs.
     pub jobs: Vec<JobRun>,
     /// The processes that serve the store.
     pub instances: Vec<Instance>,
-    /// What this one is called.
     pub instance: String,
-    /// Which database.
     pub store: &'static str,
     /// How long the database took to answer, in milliseconds.
     pub store_ms: f64,
     /// Whether Redis answers; `None` where none is used.
     pub redis_answers: Option<bool>,
-    /// Links in memory.
     pub cached_links: usize,
     /// About how many bytes they take.
     pub cached_bytes: u64,
     /// Links whose redirects are not written yet.
     pub unwritten: usize,
-    /// What time it is here.
     pub now: Timestamp,
 }
 
 impl App {
-    /// The state of the server.
     pub async fn server_status(&self, caller: &Caller) -> Result<ServerStatus, AppError> {
         Self::require_admin(caller)?;
         let watch = Stopwatch::start();

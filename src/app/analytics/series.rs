@@ -11,14 +11,12 @@ use kurz_core::time::Timestamp;
 
 const HOUR_MS: i64 = 3_600_000;
 const HOURS_A_DAY: i64 = 24;
-/// Periods that are shown.
 const HOURS: i64 = 48;
 const DAYS: i64 = 30;
 const MONTHS: i64 = 12;
 /// Days that twelve months may have.
 const DAYS_OF_MONTHS: i64 = 366;
 
-/// How long a bucket is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Granularity {
     /// The last 48 hours.
@@ -39,7 +37,6 @@ impl Granularity {
         }
     }
 
-    /// Read its name.
     pub fn parse(text: &str) -> Option<Self> {
         [Self::Hour, Self::Day, Self::Month].into_iter().find(|span| span.as_str() == text)
     }
@@ -48,7 +45,6 @@ impl Granularity {
 /// How often a link was followed in one period.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Bucket {
-    /// When the period begins.
     pub start: Timestamp,
     /// By people, as far as can be told.
     pub clicks: i64,
@@ -59,7 +55,6 @@ pub struct Bucket {
 /// A link, and how often it was followed.
 #[derive(Clone, Debug)]
 pub struct LinkAnalytics {
-    /// The link.
     pub shown: ShownLink,
     /// Requests so far that were answered but are no visits.
     pub others: i64,

@@ -13,12 +13,9 @@ const PATIENCE: u32 = 50;
 /// A count that is this quick is never remembered.
 const QUICK: Duration = Duration::from_millis(5);
 
-/// Totals of the whole platform.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Totals {
-    /// Links that redirect.
     pub live_links: i64,
-    /// All redirects ever.
     pub redirects: i64,
     /// Their mean latency in milliseconds.
     pub mean_ms: f64,
@@ -29,7 +26,6 @@ pub struct Totals {
 pub(crate) struct TotalsCache(Mutex<Option<(i64, Instant)>>);
 
 impl App {
-    /// The totals.
     pub async fn totals(&self) -> Result<Totals, AppError> {
         // The lock is held while counting: one count at a time, whoever asks.
         let mut cached = self.totals.0.lock().await;

@@ -10,12 +10,9 @@ use kurz_core::code::Code;
 /// Most claims in one call.
 pub const MOST_CLAIMS: usize = 100;
 
-/// A link and its token.
 #[derive(Clone, Debug)]
 pub struct ClaimRequest {
-    /// The link's code.
     pub code: String,
-    /// What its making answered with.
     pub token: String,
 }
 

@@ -22,23 +22,19 @@ use kurz_core::time::Timestamp;
 /// has attempts, with room for races.
 const ROUNDS: u32 = 24;
 
-/// What a caller asks for.
 #[derive(Clone, Debug, Default)]
 pub struct LinkRequest {
-    /// Where the link should lead.
     pub original_url: String,
     /// A code of the caller's choice.
     pub custom_code: Option<String>,
     /// How to make the code, if not as the workspace does.
     pub strategy: Option<Strategy>,
-    /// What to set on it.
     pub fields: LinkFieldChanges,
 }
 
 /// A link that was asked for.
 #[derive(Clone, Debug)]
 pub struct Created {
-    /// The link.
     pub link: ShownLink,
     /// Whether it was made just now.
     pub is_new: bool,
@@ -49,7 +45,6 @@ pub struct Created {
 /// A link that counted against a monthly limit.
 #[derive(Clone, Debug)]
 pub struct Metered {
-    /// The link.
     pub created: Created,
     /// How many links the user may make in a month; `None`: any number.
     pub limit: Option<i64>,

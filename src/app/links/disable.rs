@@ -118,7 +118,6 @@ pub(crate) fn read_reason(text: &str) -> Result<Reason, FieldError> {
     })
 }
 
-/// Words beside a reason.
 pub(crate) fn read_note(note: Option<&str>) -> Result<Option<String>, FieldError> {
     let note = note.unwrap_or_default().trim();
     if note.chars().count() > MOST_NOTE || note.chars().any(|c| c.is_control() && c != '\n') {

@@ -12,11 +12,9 @@ use kurz_core::time::Timestamp;
 /// Who makes links, and where.
 #[derive(Debug)]
 pub(crate) struct Maker<'a> {
-    /// Where.
     pub(crate) workspace: &'a Workspace,
     /// Whether the workspace is stored, or comes into being with its first link.
     pub(crate) exists: bool,
-    /// Whose they are to be.
     pub(crate) owner: Option<UserId>,
     /// Whether they are made without an account on a server that has them.
     pub(crate) is_nobody: bool,
@@ -42,7 +40,6 @@ impl Maker<'_> {
     }
 }
 
-/// A checked request.
 #[derive(Clone, Debug)]
 pub(crate) struct Draft {
     canonical: Canonical,
@@ -54,7 +51,6 @@ pub(crate) struct Draft {
     is_shared: bool,
     /// What opens the link to a claim, if it is nobody's.
     pub(crate) claim_token: Option<String>,
-    /// What would be stored.
     pub(crate) link: NewLink,
 }
 

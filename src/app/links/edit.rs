@@ -14,9 +14,7 @@ const TRIES: u32 = 5;
 /// What to change about a link.
 #[derive(Clone, Debug, Default)]
 pub struct LinkPatch {
-    /// Where it leads.
     pub original_url: Option<String>,
-    /// What is set on it.
     pub fields: LinkFieldChanges,
 }
 
@@ -71,7 +69,6 @@ impl App {
         if deleted { Ok(()) } else { Err(AppError::NotFound(Resource::Link)) }
     }
 
-    /// Bring a deleted link back.
     pub async fn restore_link(
         &self,
         caller: &Caller,

@@ -20,17 +20,12 @@ const SEARCH_BYTES: usize = 200;
 pub struct LinkFilter {
     /// Go on where the last page ended.
     pub cursor: Option<String>,
-    /// Links in the page.
     pub limit: Option<i64>,
-    /// Text to look for.
     pub search: Option<String>,
-    /// Where to look for it.
     pub find: Find,
     /// `ACTIVE`, `EXPIRED`, `DELETED` or `DISABLED`.
     pub status: Option<String>,
-    /// How the code was made.
     pub strategy: Option<String>,
-    /// A tag.
     pub tag: Option<String>,
     /// `created_at`, `updated_at`, `redirect_count` or `short_code`; `-` in front turns it around.
     pub sort: Option<String>,
@@ -38,7 +33,6 @@ pub struct LinkFilter {
     pub mine: bool,
 }
 
-/// How far a search goes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Find {
     /// Everywhere in code, title and target, however long that takes.
@@ -49,10 +43,8 @@ pub enum Find {
     Quickly,
 }
 
-/// Links that were found.
 #[derive(Clone, Debug)]
 pub struct FoundLinks {
-    /// A page of them.
     pub page: Page<ShownLink>,
     /// Whether the search looked at beginnings alone.
     pub by_beginning: bool,

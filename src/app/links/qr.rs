@@ -8,14 +8,11 @@ use kurz_core::link::qr::{self, Look, QrError};
 /// What a picture is made as.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum QrFormat {
-    /// Lines, at any size.
     Svg,
-    /// Pixels.
     Png,
 }
 
 impl QrFormat {
-    /// Read its name.
     pub fn parse(text: &str) -> Result<Self, AppError> {
         match text {
             "svg" => Ok(Self::Svg),
@@ -27,7 +24,6 @@ impl QrFormat {
         }
     }
 
-    /// Its media type.
     pub const fn media_type(self) -> &'static str {
         match self {
             Self::Svg => "image/svg+xml",
@@ -36,12 +32,9 @@ impl QrFormat {
     }
 }
 
-/// A picture.
 #[derive(Clone, Debug)]
 pub struct QrImage {
-    /// What it is made as.
     pub format: QrFormat,
-    /// The whole file.
     pub bytes: Vec<u8>,
 }
 

@@ -13,14 +13,12 @@ pub const MOST_WORDS: usize = 1000;
 /// Reports that are kept: of one link, and in all.
 const BOUNDS: ReportBounds = ReportBounds { of_link: 100, in_all: 20_000 };
 
-/// What a visitor says.
 #[derive(Clone, Debug, Default)]
 pub struct ReportRequest {
     /// The short address, or the code alone.
     pub address: String,
     /// `abuse`, `malware`, `phishing`, `legal` or `other`.
     pub reason: String,
-    /// More about it.
     pub words: String,
 }
 

@@ -31,7 +31,7 @@ impl RetargetAlarm {
     /// `caller` led a link elsewhere.
     pub(crate) fn retargeted(&self, caller: &Caller) {
         if self.count((caller.owner(), caller.key()), Instant::now()) == MANY + 1 {
-            metrics::counter!("kurz_mass_edits_total").increment(1);
+            metrics::counter!("kurz_bulk_target_changes_total").increment(1);
             tracing::warn!(
                 user = ?caller.owner().map(|user| user.0),
                 key = ?caller.key().map(|key| key.0),

@@ -15,11 +15,9 @@ use kurz_core::account::{Act, Caller, Reach, access};
 use kurz_core::code::WorkspaceId;
 use kurz_core::link::{Link, Status};
 
-/// What memory says to requests.
 pub(super) enum Repeated {
     /// All of it exists, and this is it.
     Known(Vec<Created>),
-    /// The store decides.
     Unknown(CheckedDrafts),
 }
 
@@ -73,7 +71,7 @@ impl App {
         if shown.len() != asked {
             return Ok(unknown);
         }
-        metrics::counter!("kurz_repeats_total").increment(count);
+        metrics::counter!("kurz_links_reused_total").increment(count);
         let created = |link| Created { link, is_new: false, claim_token: None };
         Ok(Repeated::Known(shown.into_iter().map(created).collect()))
     }

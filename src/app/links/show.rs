@@ -10,11 +10,8 @@ use kurz_core::link::{AddressKey, Link, LinkId, Reason, Status, idn};
 /// A link and what follows from it at this moment.
 #[derive(Clone, Debug)]
 pub struct ShownLink {
-    /// The link.
     pub link: Link,
-    /// Where it answers.
     pub short_url: String,
-    /// Where it stands.
     pub status: Status,
     /// Why it does not redirect, if it is withheld.
     pub withheld: Option<Reason>,
@@ -22,7 +19,6 @@ pub struct ShownLink {
     pub is_lookalike: bool,
     /// Hits a month; 0: any number.
     pub hit_limit: i64,
-    /// Redirects in the present month.
     pub hits_this_month: i64,
 }
 

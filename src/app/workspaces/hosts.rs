@@ -6,7 +6,6 @@ use crate::store::{Host, Subject};
 use kurz_core::account::{Act, Caller};
 use kurz_core::code::{WorkspaceId, canonicalise};
 
-/// Most hosts of one workspace.
 const MOST: usize = 100;
 
 impl App {

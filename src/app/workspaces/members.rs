@@ -51,7 +51,6 @@ impl App {
         Ok(Page::cut(members, size, |last| last.user.to_string()))
     }
 
-    /// Give a member another role.
     pub async fn change_role(
         &self,
         caller: &Caller,

@@ -26,27 +26,21 @@ pub struct WorkspacePatch {
 /// What somebody may do in a workspace beside looking.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Rights {
-    /// Make links.
     pub create: bool,
-    /// Change, delete and restore links.
     pub manage_links: bool,
-    /// Settings, hosts and members.
     pub manage: bool,
 }
 
 /// A workspace and the hosts its links answer on.
 #[derive(Clone, Debug)]
 pub struct ShownWorkspace {
-    /// The workspace.
     pub workspace: Workspace,
-    /// Its hosts.
     pub hosts: Vec<String>,
 }
 
 /// A workspace that a caller may make links in.
 #[derive(Debug)]
 pub(crate) struct EnteredWorkspace {
-    /// The workspace.
     pub(crate) workspace: Workspace,
     /// Whether it is stored, or comes into being with its first link.
     pub(crate) exists: bool,
@@ -160,7 +154,6 @@ impl App {
         if made { Ok(self.with_hosts(workspace)) } else { Err(AppError::WorkspaceTaken) }
     }
 
-    /// A workspace, to look at.
     pub async fn show_workspace(
         &self,
         caller: &Caller,
@@ -170,7 +163,6 @@ impl App {
         Ok(self.with_hosts(workspace))
     }
 
-    /// A workspace that exists.
     pub(crate) async fn workspace(&self, id: &WorkspaceId) -> Result<Workspace, AppError> {
         let found = self.parts.store.find_workspace(id).await?;
         found.ok_or(AppError::NotFound(Resource::Workspace))
@@ -230,7 +222,6 @@ impl App {
         })
     }
 
-    /// Change a workspace.
     pub async fn edit_workspace(
         &self,
         caller: &Caller,

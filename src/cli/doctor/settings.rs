@@ -3,7 +3,7 @@
 use super::Finding;
 use crate::clock::Clock;
 use crate::config::{self, Config};
-use crate::net::tls::TlsReloader;
+use crate::net::tls_reload::TlsReloader;
 use crate::server::blocklist_file;
 
 const CHECK: &str = "configuration";

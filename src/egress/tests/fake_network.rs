@@ -16,20 +16,16 @@ use crate::egress::address::AllowedAddress;
 use crate::egress::check::{Checker, Health};
 use crate::egress::transport::{Lookup, OpenConnection, Transport};
 
-/// Two public addresses.
 pub(super) const PUBLIC: &str = "93.184.215.14";
 pub(super) const OTHER: &str = "2606:4700:4700::1111";
 
-/// Longer than any check.
 pub(super) const FOREVER: Duration = Duration::from_hours(1);
 
 type Server = Arc<dyn Fn(Arc<FakeNetwork>, DuplexStream) -> BoxFuture<'static, ()> + Send + Sync>;
 
-/// The result of a lookup.
 pub(super) enum Answer {
     /// One list per lookup; the last one repeats.
     Addresses(Vec<Vec<IpAddr>>),
-    /// The result of another name.
     Alias(String),
     Down,
     Hangs,
@@ -159,7 +155,6 @@ pub(super) fn summary(request: &str) -> String {
     format!("{method} {host} {path}")
 }
 
-/// A redirect.
 pub(super) fn moved(location: &str) -> String {
     format!("HTTP/1.1 302 Found\r\nlocation: {location}\r\ncontent-length: 0\r\n\r\n")
 }

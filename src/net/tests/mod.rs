@@ -26,7 +26,7 @@ use hyper::service::{Service, service_fn};
 use tokio::sync::Semaphore;
 
 use super::fast_path::FastPath;
-use super::tls::TlsReloader;
+use super::tls_reload::TlsReloader;
 use super::{Handle, HttpLimits, Listeners, Server};
 
 /// Longer than anything here takes, on the slowest of machines.

@@ -18,7 +18,7 @@ use tempfile::TempDir;
 use super::protocol::{PREFACE, SETTINGS, h2_frame, h2_get};
 use super::{Running, get, patient, read_head, read_to_close, start_speaking};
 use crate::config::{Config, Net, Overrides};
-use crate::net::tls::TlsReloader;
+use crate::net::tls_reload::TlsReloader;
 use crate::net::{HttpLimits, TlsError};
 use kurz_core::time::Timestamp;
 

@@ -43,46 +43,46 @@ statements! {
         where name = 'redirects'";
 }
 
-/// The steps that add tallies to their links and hours. They are sorted by link: see `insert_links`.
-pub(super) fn add(tallies: &[ClickTotals]) -> impl Iterator<Item = Step> {
-    let by_link = tallies.iter().map(|tally| {
-        let visits = int(tally.visits);
-        let latency = tally.latency();
+/// The steps that add totals to their links and hours. They are sorted by link: see `insert_links`.
+pub(super) fn add(totals: &[ClickTotals]) -> impl Iterator<Item = Step> {
+    let by_link = totals.iter().map(|one| {
+        let clicks = int(one.clicks);
+        let latency = one.latency();
         Step::new(
             ADD_HITS,
             [
-                SqlValue::Int(tally.link.0),
-                SqlValue::Int(visits),
+                SqlValue::Int(one.link.0),
+                SqlValue::Int(clicks),
                 SqlValue::Real(latency.mean_ms),
-                tally.last_at.into(),
-                SqlValue::Int(tally.hour.month().number()),
-                SqlValue::Int(visits),
-                SqlValue::Int(tally.others.into()),
+                one.last_at.into(),
+                SqlValue::Int(one.hour.month().number()),
+                SqlValue::Int(clicks),
+                SqlValue::Int(one.others.into()),
             ],
         )
     });
     // The hour is the first column of its key.
-    let mut hours: Vec<&ClickTotals> = tallies.iter().collect();
-    hours.sort_by_key(|tally| (tally.hour, tally.link));
-    let by_hour = hours.into_iter().map(|tally| {
+    let mut hours: Vec<&ClickTotals> = totals.iter().collect();
+    hours.sort_by_key(|one| (one.hour, one.link));
+    let by_hour = hours.into_iter().map(|one| {
         Step::new(
             ADD_HOUR,
             [
-                SqlValue::Int(tally.hour.number().into()),
-                SqlValue::Int(tally.link.0),
-                SqlValue::Int(int(tally.visits)),
-                SqlValue::Int(tally.others.into()),
+                SqlValue::Int(one.hour.number().into()),
+                SqlValue::Int(one.link.0),
+                SqlValue::Int(int(one.clicks)),
+                SqlValue::Int(one.others.into()),
             ],
         )
     });
     by_link.chain(by_hour)
 }
 
-/// The step that adds the clicks of tallies to the platform's total, if there are any.
-pub(super) fn add_to_total(tallies: &[ClickTotals]) -> Option<Step> {
+/// The step that adds the clicks of totals to the platform's total, if there are any.
+pub(super) fn add_to_total(totals: &[ClickTotals]) -> Option<Step> {
     let mut total = Latency::default();
-    for tally in tallies {
-        total.merge(tally.latency());
+    for one in totals {
+        total.merge(one.latency());
     }
     let params = [SqlValue::Real(total.mean_ms), SqlValue::Int(int(total.count))];
     (total.count > 0).then(|| Step::new(ADD_TO_TOTAL, params))

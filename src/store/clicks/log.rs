@@ -21,14 +21,14 @@ statements! {
     ADVANCE = concat!("update click_writers set write_seq = cast($1 as bigint), written_at = ", database_now!("$2"), "
         where writer = $3 and write_seq = cast($1 as bigint) - 1 returning write_seq");
     WRITE_SEQ = "select write_seq from click_writers where writer = $1";
-    LOG = "insert into click_log (writer, seq, tallies) values ($1, $2, $3)";
+    LOG = "insert into click_log (writer, seq, totals) values ($1, $2, $3)";
     UNLOG = "delete from click_log where writer = $1 and seq = $2 returning seq";
     /// Rows of writers that have been silent for a while, a page at a time.
-    LEFT = concat!("select writer, seq, tallies from click_log
+    LEFT = concat!("select writer, seq, totals from click_log
         where (writer, seq) > ($1, $2) and writer not in (select writer from click_writers
             where written_at > ", database_now!("$3"), " - $4)
         order by writer, seq limit 20");
-    OWN = "select writer, seq, tallies from click_log where writer = $1 and seq > $2
+    OWN = "select writer, seq, totals from click_log where writer = $1 and seq > $2
         order by seq limit 20";
     FORGET = concat!("delete from click_writers where written_at <= ", database_now!("$1"), " - $2
         and writer not in (select writer from click_log)");
@@ -48,13 +48,11 @@ pub struct WriteSeq {
     pub number: i64,
 }
 
-/// A row of the log, and the tallies that it holds.
+/// A row of the log, and the totals that it holds.
 #[derive(Clone, Copy, Debug)]
 pub struct LogRow<'a> {
-    /// Its number with its writer.
     pub seq: i64,
-    /// What it holds.
-    pub tallies: &'a [ClickTotals],
+    pub totals: &'a [ClickTotals],
 }
 
 impl Store {
@@ -63,25 +61,25 @@ impl Store {
         self.db.write(self.register(WriteSeq { writer, number: 0 }, now)).await.map(|_| ())
     }
 
-    /// Add tallies to the tables at once.
-    pub async fn add_tallies(
+    /// Add totals to the tables at once.
+    pub async fn add_totals(
         &self,
         seq: WriteSeq,
-        tallies: &[ClickTotals],
+        totals: &[ClickTotals],
         now: Timestamp,
     ) -> Result<(), Error> {
-        self.write_once(seq, add(tallies).chain(add_to_total(tallies)), now).await
+        self.write_once(seq, add(totals).chain(add_to_total(totals)), now).await
     }
 
-    /// Make tallies safe. They count in the total from here on.
-    pub async fn log_tallies(
+    /// Make totals safe. They count in the total from here on.
+    pub async fn log_totals(
         &self,
         seq: WriteSeq,
         row: LogRow<'_>,
         now: Timestamp,
     ) -> Result<(), Error> {
         let log = [log(seq.writer, row)];
-        self.write_once(seq, log.into_iter().chain(add_to_total(row.tallies)), now).await
+        self.write_once(seq, log.into_iter().chain(add_to_total(row.totals)), now).await
     }
 
     /// Replace rows by others that hold the same; `false` when some of them are not there.
@@ -99,7 +97,7 @@ impl Store {
     /// Add what a row holds to the tables, and remove it; nothing, if it is not there.
     pub async fn settle_logged(&self, writer: i64, row: LogRow<'_>) -> Result<(), Error> {
         let remove = [unlog(writer, row.seq).or_undo()];
-        self.db.batch(remove.into_iter().chain(add(row.tallies)).collect()).await.map(|_| ())
+        self.db.batch(remove.into_iter().chain(add(row.totals)).collect()).await.map(|_| ())
     }
 
     /// Settle all rows of writers that have been silent for `idle`; how many rows
@@ -140,8 +138,8 @@ impl Store {
         for read in rows {
             let (writer, seq) = (read.int(0)?, read.int(1)?);
             last = Some((writer, seq));
-            if let Some(tallies) = decode(read.blob(2)?) {
-                self.settle_logged(writer, LogRow { seq, tallies: &tallies }).await?;
+            if let Some(totals) = decode(read.blob(2)?) {
+                self.settle_logged(writer, LogRow { seq, totals: &totals }).await?;
                 readable += 1;
             } else {
                 // Left for a release that can read it.
@@ -185,28 +183,28 @@ impl Store {
 }
 
 fn log(writer: i64, row: LogRow<'_>) -> Step {
-    let tallies = SqlValue::Blob(encode(row.tallies).into());
-    Step::new(LOG, [SqlValue::Int(writer), SqlValue::Int(row.seq), tallies])
+    let totals = SqlValue::Blob(encode(row.totals).into());
+    Step::new(LOG, [SqlValue::Int(writer), SqlValue::Int(row.seq), totals])
 }
 
 fn unlog(writer: i64, seq: i64) -> Step {
     Step::new(UNLOG, [SqlValue::Int(writer), SqlValue::Int(seq)])
 }
 
-/// Sorted tallies as bytes: numbers as differences from the tally before, in as many groups of 7
+/// Sorted totals as bytes: numbers as differences from the one before, in as many groups of 7
 /// bits as they need.
-fn encode(tallies: &[ClickTotals]) -> Vec<u8> {
-    let mut out = Vec::with_capacity(1 + tallies.len() * 12);
+fn encode(totals: &[ClickTotals]) -> Vec<u8> {
+    let mut out = Vec::with_capacity(1 + totals.len() * 12);
     out.push(FORMAT);
     let (mut link, mut last_at) = (0, 0);
-    for tally in tallies {
-        put_signed(&mut out, tally.link.0.wrapping_sub(link));
-        put(&mut out, tally.hour.number().into());
-        put(&mut out, tally.others.into());
-        put(&mut out, tally.visits);
-        put(&mut out, tally.nanos);
-        put_signed(&mut out, tally.last_at.as_ms().wrapping_sub(last_at));
-        (link, last_at) = (tally.link.0, tally.last_at.as_ms());
+    for one in totals {
+        put_signed(&mut out, one.link.0.wrapping_sub(link));
+        put(&mut out, one.hour.number().into());
+        put(&mut out, one.others.into());
+        put(&mut out, one.clicks);
+        put(&mut out, one.nanos);
+        put_signed(&mut out, one.last_at.as_ms().wrapping_sub(last_at));
+        (link, last_at) = (one.link.0, one.last_at.as_ms());
     }
     out
 }
@@ -214,18 +212,18 @@ fn encode(tallies: &[ClickTotals]) -> Vec<u8> {
 fn decode(bytes: &[u8]) -> Option<Vec<ClickTotals>> {
     let (&FORMAT, mut bytes) = bytes.split_first()? else { return None };
     let (mut link, mut last_at) = (0_i64, 0_i64);
-    let mut tallies = Vec::new();
+    let mut totals = Vec::new();
     while !bytes.is_empty() {
         link = link.wrapping_add(take_signed(&mut bytes)?);
         let hour = Hour::from_number(u32::try_from(take(&mut bytes)?).ok()?);
         let others = u32::try_from(take(&mut bytes)?).ok()?;
-        let visits = take(&mut bytes)?;
+        let clicks = take(&mut bytes)?;
         let nanos = take(&mut bytes)?;
         last_at = last_at.wrapping_add(take_signed(&mut bytes)?);
         let last_at = Timestamp::from_ms(last_at);
-        tallies.push(ClickTotals { link: LinkId(link), hour, others, visits, nanos, last_at });
+        totals.push(ClickTotals { link: LinkId(link), hour, others, clicks, nanos, last_at });
     }
-    Some(tallies)
+    Some(totals)
 }
 
 fn put(out: &mut Vec<u8>, mut number: u64) {
@@ -272,16 +270,16 @@ mod tests {
                 0..20,
             ),
         ) {
-            let tally = |(link, hour, others, visits, nanos, last)| ClickTotals {
+            let make = |(link, hour, others, clicks, nanos, last)| ClickTotals {
                 link: LinkId(link),
                 hour: Hour::from_number(hour),
                 others,
-                visits,
+                clicks,
                 nanos,
                 last_at: Timestamp::from_ms(last),
             };
-            let tallies: Vec<ClickTotals> = fields.into_iter().map(tally).collect();
-            prop_assert_eq!(decode(&encode(&tallies)), Some(tallies));
+            let totals: Vec<ClickTotals> = fields.into_iter().map(make).collect();
+            prop_assert_eq!(decode(&encode(&totals)), Some(totals));
         }
 
         #[test]

@@ -44,9 +44,7 @@ statements! {
 pub struct PeriodClicks {
     /// Its number: hours or days since 1970-01-01.
     pub at: i64,
-    /// Clicks of people.
     pub clicks: i64,
-    /// Bots, HEAD and prefetch.
     pub others: i64,
 }
 

@@ -18,14 +18,12 @@ statements! {
 /// All clicks ever, and their mean latency.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct PlatformTotals {
-    /// How many.
     pub count: i64,
     /// Mean latency in milliseconds.
     pub mean_ms: f64,
 }
 
 impl Store {
-    /// All clicks ever.
     pub async fn total_clicks(&self) -> Result<PlatformTotals, Error> {
         let row = self.db.find(REDIRECTS, &[]).await?;
         let row = row.ok_or_else(|| Error::Corrupt("the totals are missing".to_owned()))?;

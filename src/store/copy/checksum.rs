@@ -12,15 +12,12 @@ use crate::store::value::{SqlRow, SqlValue};
 /// The content of a table, in short.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Checksum {
-    /// Which table.
     pub table: &'static str,
-    /// How many rows.
     pub rows: u64,
     /// SHA-256 over all of them in the order of their key, in hexadecimal.
     pub sha256: String,
 }
 
-/// A checksum in the making.
 #[derive(Default)]
 pub(super) struct ChecksumBuilder {
     rows: u64,

@@ -34,9 +34,7 @@ statements! {
 pub struct Progress {
     /// What is being done, for messages.
     pub doing: &'static str,
-    /// Rows done.
     pub done: u64,
-    /// Rows in all.
     pub total: u64,
 }
 

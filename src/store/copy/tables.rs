@@ -6,7 +6,6 @@ use std::borrow::Cow;
 use crate::store::driver::{BulkSql, Sql};
 use crate::store::value::SqlValue;
 
-/// How a table is copied.
 pub(super) struct CopyTable {
     pub(super) name: &'static str,
     pub(super) key: &'static [KeyType],
@@ -32,7 +31,6 @@ pub(super) enum KeyType {
 }
 
 impl KeyType {
-    /// Before all values.
     pub(super) const fn first(self) -> SqlValue<'static> {
         match self {
             Self::Number => SqlValue::Int(i64::MIN),
@@ -125,7 +123,7 @@ copy_tables! {
     link_hours (hour Number, link_id Number): &["hour", "link_id", "hits", "others"];
     link_days (link_id Number, day Number): &["link_id", "day", "hits", "others"];
     click_writers (writer Number): &["writer", "write_seq", "written_at"];
-    click_log (writer Number, seq Number): &["writer", "seq", "tallies"];
+    click_log (writer Number, seq Number): &["writer", "seq", "totals"];
     totals (name Text): &["name", "count", "mean"];
     counters (name Text): &["name", "next"];
     secrets (name Text): &["name", "value", "created_at"];

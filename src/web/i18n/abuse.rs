@@ -1,7 +1,6 @@
 //! Words about what is done against abuse: disabled links, reports, the log of changes.
 
 super::words! {
-    /// Against abuse.
     Abuse {
         disabled: "This link is disabled: it does not redirect.", "Dieser Link ist gesperrt: Er leitet nicht weiter.", "Este enlace está desactivado: no redirige.";
         since: "Since", "Seit", "Desde";

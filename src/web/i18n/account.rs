@@ -1,7 +1,6 @@
 //! Words for signing in, and for one's own account.
 
 super::words! {
-    /// Sign-in and account.
     Account {
         log_in: "Sign in", "Anmelden", "Iniciar sesión";
         register: "Create an account", "Konto erstellen", "Crear una cuenta";

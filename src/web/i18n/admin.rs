@@ -1,7 +1,6 @@
 //! Words of the administration.
 
 super::words! {
-    /// Administration.
     Admin {
         title: "Administration", "Verwaltung", "Administración";
         totals: "Totals", "Summen", "Totales";

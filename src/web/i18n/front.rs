@@ -1,7 +1,6 @@
 //! Words of the front page.
 
 super::words! {
-    /// The front page.
     Front {
         title: "Shorten a link", "Einen Link kürzen", "Acortar un enlace";
         heading: "Make it short.", "Mach’s kurz.", "Hazlo corto.";

@@ -1,7 +1,6 @@
 //! Words of a link's page and of its preview.
 
 super::words! {
-    /// One link.
     LinkWords {
         target: "Leads to", "Führt zu", "Lleva a";
         canonical: "Canonical form", "Kanonische Form", "Forma canónica";

@@ -45,7 +45,6 @@ macro_rules! words {
 }
 use words;
 
-/// All words in one language.
 #[derive(Debug)]
 pub(super) struct Words {
     /// The language's code, as HTML wants it.

@@ -1,7 +1,6 @@
 //! Words that stand on every page, and those that many pages share.
 
 super::words! {
-    /// The frame around every page.
     Site {
         tagline: "Short links that last as long as you want.", "Kurze Links, die so lange halten, wie du willst.", "Enlaces cortos que duran lo que tú quieras.";
         skip: "Skip to content", "Zum Inhalt springen", "Saltar al contenido";

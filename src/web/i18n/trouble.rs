@@ -1,7 +1,6 @@
 //! Words for what goes wrong: pages, and the sentences beside a field.
 
 super::words! {
-    /// Errors.
     Trouble {
         not_found: "Not found", "Nicht gefunden", "No encontrado";
         not_found_text: "There is nothing at this address. Check it for typing errors: upper and lower case matter.", "Unter dieser Adresse gibt es nichts. Prüfe sie auf Tippfehler: Groß- und Kleinschreibung zählt.", "No hay nada en esta dirección. Revisa si hay errores: se distinguen mayúsculas y minúsculas.";

@@ -1,7 +1,6 @@
 //! Words of workspaces: settings, members, hosts.
 
 super::words! {
-    /// Workspaces.
     Workspace {
         title: "Workspaces", "Arbeitsbereiche", "Espacios";
         text: "A workspace is a team’s own set of links, with its own members, hosts and settings.", "Ein Arbeitsbereich enthält die Links eines Teams, mit eigenen Mitgliedern, Hosts und Einstellungen.", "Un espacio contiene los enlaces de un equipo, con sus propios miembros, dominios y ajustes.";

@@ -14,7 +14,6 @@ use crate::web::links::WorkspaceView;
 use crate::web::page::{self, Layout};
 use crate::web::visitor::{PageCall, Visitor};
 
-/// Most lines of one call.
 const MOST: usize = 1000;
 
 #[derive(Template)]
@@ -28,7 +27,6 @@ struct BulkPage {
     summary: String,
 }
 
-/// What became of a line.
 #[derive(Debug, Serialize)]
 struct LineResult {
     line: usize,

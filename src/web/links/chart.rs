@@ -8,9 +8,7 @@ const WIDTH: i64 = 720;
 const HEIGHT: i64 = 220;
 const LEFT: i64 = 48;
 const TOP: i64 = 10;
-/// Room for what stands below.
 const BOTTOM: i64 = 24;
-/// Labels below the bars, about.
 const LABELS: usize = 6;
 /// Coordinates are whole tenths of a unit inside, so that bars do not all round alike.
 const TENTHS: i64 = 10;
@@ -30,7 +28,6 @@ pub(super) struct Chart {
     pub(super) bars: Vec<Bar>,
     /// Words below: where, and what.
     pub(super) labels: Vec<(String, String)>,
-    /// Period, clicks, others.
     pub(super) rows: Vec<(String, String, String)>,
 }
 

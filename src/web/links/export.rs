@@ -23,7 +23,6 @@ use kurz_core::account::Caller;
 use kurz_core::code::WorkspaceId;
 use kurz_core::time::Timestamp;
 
-/// Links read at once.
 const PART: i64 = 1000;
 
 const HEAD: &str = "short_url,short_code,original_url,title,tags,status,strategy,created_at,\
@@ -55,7 +54,6 @@ enum Shape {
     Json,
 }
 
-/// Where an export stands.
 struct Export {
     app: Arc<App>,
     caller: Caller,

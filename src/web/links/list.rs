@@ -13,7 +13,6 @@ use crate::web::links::WorkspaceView;
 use crate::web::page::{self, Layout, Note};
 use crate::web::visitor::{PageCall, Visitor};
 
-/// Links in a page.
 const PAGE: i64 = 50;
 
 #[derive(Template)]
@@ -83,7 +82,6 @@ impl LinkQuery {
         asked
     }
 
-    /// Whether it leaves anything out.
     fn is_narrow(&self) -> bool {
         [&self.q, &self.status, &self.strategy, &self.tag, &self.cursor]
             .iter()

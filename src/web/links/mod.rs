@@ -22,9 +22,7 @@ use kurz_core::link::Strategy;
 #[derive(Debug)]
 pub(super) struct WorkspaceView {
     pub(super) workspace: WorkspaceId,
-    /// What the list is called.
     pub(super) title: String,
-    /// Where its pages are.
     pub(super) base: String,
     /// Which of its pages this is.
     pub(super) tab: &'static str,
@@ -74,7 +72,6 @@ impl WorkspaceView {
     }
 }
 
-/// What a strategy is called.
 pub(super) const fn strategy_word(words: &Words, strategy: Strategy) -> &'static str {
     match strategy {
         Strategy::Deterministic => words.links.deterministic,

@@ -23,7 +23,6 @@ use kurz_core::time::Timestamp;
 struct LinkPage {
     page: Layout,
     place: WorkspaceView,
-    /// Where this page is.
     base: String,
     heading: String,
     code: String,

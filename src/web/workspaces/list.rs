@@ -16,7 +16,6 @@ struct WorkspacesPage {
     page: Layout,
     workspaces: Vec<WorkspaceRow>,
     next: Option<String>,
-    /// What stands in the field.
     id: String,
     refusal: FormErrors,
 }

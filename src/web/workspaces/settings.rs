@@ -16,7 +16,6 @@ use crate::web::visitor::{PageCall, Visitor};
 use kurz_core::account::Role;
 use kurz_core::code::WorkspaceId;
 
-/// Members that are shown.
 const MEMBERS: i64 = 1000;
 
 #[derive(Template)]

@@ -197,7 +197,7 @@ async fn many_targets_changed_in_a_minute_raise_an_alarm() {
     }
     server.wait_for_log("more than 100 links elsewhere within a minute");
     let metrics = server.admin().get("/metrics").await.text();
-    assert!(metrics.contains("kurz_mass_edits_total 1"), "{metrics}");
+    assert!(metrics.contains("kurz_bulk_target_changes_total 1"), "{metrics}");
 }
 
 // threats: A16

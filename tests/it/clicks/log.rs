@@ -1,5 +1,5 @@
 //! Clicks on their way through the store: rows that a dead process left in the log, hours that become
-//! days, requests that are no visits, and a store that is away for a while. Whatever happens, a click
+//! days, requests that are no clicks, and a store that is away for a while. Whatever happens, a click
 //! counts once.
 
 use std::time::Duration;
@@ -27,13 +27,13 @@ on_both_databases!(
     who_only_looks_uses_no_quota_and_is_counted_apart,
 );
 
-fn clicks(link: &Value, visits: u64, others: u32, at: Timestamp) -> ClickTotals {
+fn clicks(link: &Value, clicks: u64, others: u32, at: Timestamp) -> ClickTotals {
     ClickTotals {
         link: id(link),
         hour: Hour::of(at),
         others,
-        visits,
-        nanos: visits * 1_000_000,
+        clicks,
+        nanos: clicks * 1_000_000,
         last_at: at,
     }
 }
@@ -47,8 +47,8 @@ async fn leave(store: &Store, rows: &[&[ClickTotals]], now: Timestamp) -> i64 {
     let writer = store.take_numbers("writer", 1).await.unwrap();
     store.register_writer(writer, now).await.unwrap();
     for (number, totals) in (1..).zip(rows) {
-        let row = LogRow { seq: number, tallies: totals };
-        store.log_tallies(WriteSeq { writer, number }, row, now).await.unwrap();
+        let row = LogRow { seq: number, totals };
+        store.log_totals(WriteSeq { writer, number }, row, now).await.unwrap();
     }
     writer
 }
@@ -99,10 +99,10 @@ async fn what_a_dead_process_left_in_the_log_counts_once_and_uses_the_limit(kind
     };
     assert_eq!(kurz.home.number("select count(*) from click_log").await, 0);
     let http = kurz.http();
-    for (link, visits) in [(&one, 5), (&two, 2)] {
+    for (link, clicks) in [(&one, 5), (&two, 2)] {
         let shown = links::show(&http, link).await;
-        assert_eq!(shown["redirect_count"], visits);
-        assert_eq!(shown["hits_this_month"], visits);
+        assert_eq!(shown["redirect_count"], clicks);
+        assert_eq!(shown["hits_this_month"], clicks);
         assert_eq!(shown["last_redirect_at"], NOON.to_rfc3339());
         assert!((shown["avg_redirect_ms"].as_f64().unwrap() - 1.0).abs() < 1e-9, "{shown}");
     }
@@ -130,7 +130,7 @@ async fn a_row_that_cannot_be_read_is_left_alone_and_said(kind: Kind) {
     let rows = [("02000000000000", 1), ("010000", 2), ("01", 3)];
     for (hex, seq) in rows {
         let row = format!(
-            "insert into click_log (writer, seq, tallies) values (900, {seq}, {})",
+            "insert into click_log (writer, seq, totals) values (900, {seq}, {})",
             blob(hex)
         );
         home.execute(&row).await;
@@ -156,7 +156,7 @@ async fn only_rows_that_could_be_read_are_said_to_be_added(kind: Kind) {
             Kind::Sqlite => format!("x'{hex}'"),
             Kind::Postgres => format!("'\\x{hex}'"),
         };
-        let row = "insert into click_log (writer, seq, tallies) values";
+        let row = "insert into click_log (writer, seq, totals) values";
         kurz.home.execute(&format!("{row} (900, {seq}, {blob})")).await;
     }
     let store = kurz.open_store().await;
@@ -191,7 +191,7 @@ async fn old_hours_become_days_and_nothing_is_lost_or_doubled(kind: Kind) {
         let totals: Vec<ClickTotals> = (first..first + LINKS)
             .map(|link| clicks(&json!({ "id": link }), u64::try_from(number).unwrap(), 1, at))
             .collect();
-        store.add_tallies(WriteSeq { writer, number }, &totals, at).await.unwrap();
+        store.add_totals(WriteSeq { writer, number }, &totals, at).await.unwrap();
     }
     let sum = async |table: &str| {
         let sql =
@@ -304,8 +304,8 @@ async fn a_store_that_goes_and_comes_back_again_and_again_loses_no_count() {
         // Its connections are cut once more while it writes: what became of that it cannot know.
         let (_, ()) = tokio::join!(kurz.app().flush(), set_open(&address, true));
     }
-    let visits = i64::try_from(counts.served()).unwrap() + i64::try_from(LINKS).unwrap();
-    assert_eq!(visits, 3 * 2 * 8 * 200 + 50);
+    let clicks = i64::try_from(counts.served()).unwrap() + i64::try_from(LINKS).unwrap();
+    assert_eq!(clicks, 3 * 2 * 8 * 200 + 50);
     // Connections that were cut are found out one by one.
     let watch = Stopwatch::start();
     while let Err(error) = kurz.app().flush_all().await {
@@ -313,10 +313,10 @@ async fn a_store_that_goes_and_comes_back_again_and_again_loses_no_count() {
         tokio::time::sleep(Duration::from_millis(20)).await;
     }
     let total = "select count from totals where name = 'redirects'";
-    assert_eq!(kurz.home.number(total).await, visits);
+    assert_eq!(kurz.home.number(total).await, clicks);
     let by_link = "select cast(sum(redirect_count) as bigint) from link_stats";
-    assert_eq!(kurz.home.number(by_link).await, visits);
+    assert_eq!(kurz.home.number(by_link).await, clicks);
     let by_hour = "select cast(sum(hits) as bigint) from link_hours";
-    assert_eq!(kurz.home.number(by_hour).await, visits);
+    assert_eq!(kurz.home.number(by_hour).await, clicks);
     kurz.stop().await;
 }

@@ -22,11 +22,12 @@ async fn an_unknown_user_and_a_wrong_password_are_answered_and_limited_alike() {
     for name in ["ada", "nobody"] {
         let wrong = log_in(&attacker, name, "not-the-password").await.expect(401);
         for _ in 0..4 {
-            assert_eq!(log_in(&attacker, name, SHORT).await.expect(401).body, wrong.body);
+            assert_eq!(log_in(&attacker, name, SHORT).await.expect(401).problem(), wrong.problem());
         }
         let refused = log_in(&attacker, name, PASSWORD).await;
-        let limited = expect_too_often(refused, 60);
-        answers.push((wrong.body, limited.to_string()));
+        let limited = refused.problem();
+        expect_too_often(refused, 60);
+        answers.push((wrong.problem(), limited));
     }
     assert_eq!(answers[0], answers[1], "nothing tells the two apart");
     kurz.stop().await;

@@ -47,7 +47,7 @@ async fn with_its_defaults_kurz_counts_by_the_connections_address_alone() {
     assert_eq!(ask(&mut more, "/healthz", ""), None);
     assert_eq!(ask(&mut other, "/healthz", ""), Some(200));
     let metrics = process.admin().get("/metrics").await.expect(200).text();
-    assert!(metrics.contains("kurz_limited_total{limit=\"misses\"} 1"), "{metrics}");
+    assert!(metrics.contains("kurz_rate_limited_total{limit=\"misses\"} 1"), "{metrics}");
     assert!(metrics.contains("kurz_connections_refused_total{reason=\"address\"} 1"), "{metrics}");
     let (status, _) = process.terminate();
     assert!(status.success());

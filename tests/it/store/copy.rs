@@ -88,13 +88,13 @@ fn link(id: i64) -> NewLink {
 }
 
 fn hits(link: i64) -> ClickTotals {
-    let visits = link.unsigned_abs() % 50 + 1;
+    let clicks = link.unsigned_abs() % 50 + 1;
     ClickTotals {
         link: LinkId(link),
         hour: Hour::of(NOW),
         others: u32::try_from(link % 3).unwrap(),
-        visits,
-        nanos: visits * 1_000_003 / (link.unsigned_abs() % 1000 + 3),
+        clicks,
+        nanos: clicks * 1_000_003 / (link.unsigned_abs() % 1000 + 3),
         last_at: Timestamp::from_ms(NOW.as_ms() + link),
     }
 }
@@ -102,7 +102,7 @@ fn hits(link: i64) -> ClickTotals {
 async fn follow(store: &Store, totals: &[ClickTotals]) {
     let writer = store.take_numbers("writer", 1).await.unwrap();
     store.register_writer(writer, NOW).await.unwrap();
-    store.add_tallies(WriteSeq { writer, number: 1 }, totals, NOW).await.unwrap();
+    store.add_totals(WriteSeq { writer, number: 1 }, totals, NOW).await.unwrap();
 }
 
 /// Fill a store: workspaces, hosts, links, tags, redirects, deleted links.

@@ -135,6 +135,14 @@ impl Answer {
         String::from_utf8_lossy(&self.body).into_owned()
     }
 
+    /// A problem without its request id, which differs from answer to answer.
+    pub fn problem(&self) -> Value {
+        let mut problem = self.json();
+        let id = problem.as_object_mut().and_then(|fields| fields.remove("request_id"));
+        assert!(id.is_some(), "a problem has its request id: {}", self.text());
+        problem
+    }
+
     #[track_caller]
     pub fn json(&self) -> Value {
         let parsed = serde_json::from_slice(&self.body);

@@ -6,16 +6,12 @@
 use crate::account::{Caller, CallerKind, Credential, Identity, Role, Scope, UserId};
 use crate::code::WorkspaceId;
 
-/// An action in a workspace.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Act {
     /// Read the workspace, its hosts and members.
     Look,
-    /// Read links.
     ReadLinks,
-    /// Create links.
     CreateLinks,
-    /// Change, delete and restore links.
     ManageLinks,
     /// Settings, hosts and members; remove the workspace.
     Manage,
@@ -41,27 +37,19 @@ impl Act {
     }
 }
 
-/// Which links a permission covers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reach {
-    /// All links of the workspace.
     All,
-    /// The caller's own links.
     Own(UserId),
     /// No existing link: only creating one without an owner.
     Nobodys,
 }
 
-/// Why an action is refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Refused {
-    /// A credential is required.
     Unauthenticated,
-    /// The link has another owner.
     NotOwner,
-    /// The key lacks a scope.
     MissingScope(Scope),
-    /// The role is too low.
     MissingRole(Role),
     /// A key is not enough: it needs a login.
     NeedsSignIn,
@@ -72,11 +60,9 @@ pub enum Refused {
 /// The workspace of an action, and the role of the caller there.
 #[derive(Clone, Copy, Debug)]
 pub struct WorkspaceRole<'a> {
-    /// The workspace.
     pub workspace: &'a WorkspaceId,
     /// Whether it is `main`, where every account has its own links.
     pub is_main: bool,
-    /// The caller's role there.
     pub role: Option<Role>,
 }
 

@@ -8,13 +8,11 @@ use crate::code::WorkspaceId;
 /// Who calls, and from where.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Caller {
-    /// Who it is.
     pub who: CallerKind,
     /// The address of the client; `None` for calls from inside the program.
     pub client: Option<IpAddr>,
 }
 
-/// The identity of a caller.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum CallerKind {
     /// Anybody, on a server without accounts.
@@ -28,26 +26,19 @@ pub enum CallerKind {
 /// An account, and what the credential in use allows.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Identity {
-    /// The id of the account.
     pub id: UserId,
-    /// Its email address.
     pub email: Email,
     /// Whether it may read and manage everything on this server.
     pub is_admin: bool,
-    /// The scopes of the credential.
     pub scopes: Scopes,
     /// The only workspace it is valid for, if it is bound to one.
     pub only_workspace: Option<WorkspaceId>,
-    /// The kind of credential.
     pub credential: Credential,
 }
 
-/// The kind of a credential.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Credential {
-    /// A login.
     Token,
-    /// An API key.
     Key(KeyId),
 }
 

@@ -11,15 +11,12 @@ pub const LEAST_BYTES: usize = 8;
 /// The most bytes: one less than the input of bcrypt, which appends a NUL.
 pub const MOST_BYTES: usize = 71;
 
-/// Why a password was refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 pub enum PasswordError {
-    /// Too short or too long.
     #[error(
         "a password has {LEAST_BYTES} to {MOST_BYTES} characters; letters outside ASCII count as two to four"
     )]
     Length,
-    /// It contains a NUL.
     #[error("a password has no NUL character")]
     Characters,
 }
@@ -50,7 +47,6 @@ impl Password {
         }
     }
 
-    /// The text, to be hashed.
     pub fn expose(&self) -> &str {
         &self.0
     }

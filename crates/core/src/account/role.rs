@@ -6,7 +6,6 @@ use std::str::FromStr;
 /// What a member may do in a workspace.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Role {
-    /// Read everything.
     Viewer,
     /// Also create, change and delete links.
     Member,
@@ -15,7 +14,6 @@ pub enum Role {
 }
 
 impl Role {
-    /// Its name.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Viewer => "viewer",

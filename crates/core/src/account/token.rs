@@ -41,7 +41,6 @@ pub fn is_sound_secret(secret: &str) -> bool {
         && characters.any(|character| Some(character) != first)
 }
 
-/// Signs and checks tokens.
 #[derive(Clone)]
 pub struct Tokens {
     sign: EncodingKey,
@@ -52,7 +51,6 @@ pub struct Tokens {
 /// The claims of a valid token.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TokenClaims {
-    /// The account.
     pub email: Email,
     /// The account's token version when it was issued.
     pub version: i64,
@@ -61,9 +59,7 @@ pub struct TokenClaims {
 /// A new token and its expiry.
 #[derive(Clone)]
 pub struct Token {
-    /// What the client sends back.
     pub text: String,
-    /// When it expires.
     pub expires_at: Timestamp,
 }
 

@@ -38,13 +38,11 @@ pub struct Email(String);
 /// Why a name or an address is invalid.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 pub enum PersonError {
-    /// Not an address.
     #[error(
         "an email address is at most {EMAIL_BYTES} bytes, with one @, something before and after \
          it, and no spaces or control characters"
     )]
     Email,
-    /// Not a name.
     #[error("a name is at most {NAME_CHARS} characters of text without control characters")]
     Name,
 }
@@ -75,7 +73,6 @@ impl Email {
         if sound && lower.len() <= EMAIL_BYTES { Ok(Self(lower)) } else { Err(PersonError::Email) }
     }
 
-    /// Its text.
     pub fn as_str(&self) -> &str {
         &self.0
     }

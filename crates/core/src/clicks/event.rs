@@ -7,13 +7,10 @@ use crate::time::Timestamp;
 /// What is kept of one answered request: 24 bytes, 3 of them padding.
 #[derive(Clone, Copy, Debug)]
 pub struct Click {
-    /// The link that was followed.
     pub link: LinkId,
-    /// When it was answered.
     pub at: Timestamp,
     /// From arrival to answer, in nanoseconds; saturates at 4 seconds.
     pub nanos: u32,
-    /// Who made the request.
     pub visitor: VisitorKind,
 }
 
@@ -26,7 +23,7 @@ impl Click {
             link: self.link,
             hour: Hour::of(self.at),
             others: u32::from(!is_person),
-            visits: u64::from(is_person),
+            clicks: u64::from(is_person),
             nanos: if is_person { self.nanos.into() } else { 0 },
             last_at: if is_person { self.at } else { Timestamp::from_ms(0) },
         }

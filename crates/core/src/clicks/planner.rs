@@ -17,7 +17,6 @@ use crate::clicks::ClickTotals;
 use crate::clicks::totals::merge;
 use crate::time::Timestamp;
 
-/// Thresholds of the planner.
 #[derive(Clone, Copy, Debug)]
 pub struct FlushSizes {
     /// Up to so many totals are added to the tables directly, without the log.
@@ -34,7 +33,6 @@ impl Default for FlushSizes {
     }
 }
 
-/// The next write.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Task {
     /// Add [`FlushPlanner::sent`] to the tables.
@@ -68,7 +66,6 @@ pub struct FlushPlanner {
     settled: usize,
     /// The number of the last log row.
     seq: i64,
-    /// The number of batches sent.
     turn: i64,
     /// How long totals may wait in the log while batches are large.
     longest: Duration,
@@ -81,7 +78,6 @@ impl FlushPlanner {
         Self { longest, ..Self::default() }
     }
 
-    /// The same with other thresholds.
     #[must_use]
     pub fn with(self, sizes: FlushSizes) -> Self {
         Self { sizes, ..self }
@@ -219,7 +215,7 @@ mod tests {
     impl FakeStore {
         fn add(&mut self, totals: &[ClickTotals]) {
             for totals in totals {
-                *self.tables.entry(totals.link.0).or_default() += totals.visits;
+                *self.tables.entry(totals.link.0).or_default() += totals.clicks;
             }
         }
 
@@ -330,7 +326,7 @@ mod tests {
             link: LinkId(link),
             hour: Hour::from_number(1),
             others: 0,
-            visits: 1,
+            clicks: 1,
             nanos: 1,
             last_at: Timestamp::from_ms(1),
         };

@@ -9,14 +9,12 @@ use crate::time::Timestamp;
 /// Clicks of one link in one hour.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ClickTotals {
-    /// The link.
     pub link: LinkId,
-    /// The hour.
     pub hour: Hour,
     /// Clicks by others than people: bots, HEAD, prefetch.
     pub others: u32,
     /// Clicks by people.
-    pub visits: u64,
+    pub clicks: u64,
     /// The sum of the latencies of people's clicks, in nanoseconds.
     pub nanos: u64,
     /// The latest click by a person.
@@ -32,14 +30,14 @@ impl ClickTotals {
 
     /// The number of people's clicks and their mean latency.
     pub fn latency(&self) -> Latency {
-        Latency::of_sum(self.visits, self.nanos)
+        Latency::of_sum(self.clicks, self.nanos)
     }
 
     /// Add totals of the same link and hour.
     #[inline]
     pub fn add(&mut self, other: &Self) {
         self.others = self.others.saturating_add(other.others);
-        self.visits = self.visits.saturating_add(other.visits);
+        self.clicks = self.clicks.saturating_add(other.clicks);
         self.nanos = self.nanos.saturating_add(other.nanos);
         self.last_at = self.last_at.max(other.last_at);
     }
@@ -100,11 +98,11 @@ mod tests {
 
     fn any_totals() -> impl Strategy<Value = ClickTotals> {
         (0..6i64, 0..3u32, 0..4u32, 0..1000u64, 0..9000u64, 0..50i64).prop_map(
-            |(link, hour, others, visits, nanos, last)| ClickTotals {
+            |(link, hour, others, clicks, nanos, last)| ClickTotals {
                 link: LinkId(link),
                 hour: Hour::from_number(hour),
                 others,
-                visits,
+                clicks,
                 nanos,
                 last_at: Timestamp::from_ms(last),
             },

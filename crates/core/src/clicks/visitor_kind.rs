@@ -6,7 +6,6 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use xxhash_rust::xxh64::xxh64;
 
-/// Who made a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum VisitorKind {
     /// A person who follows the link: counted, and limited by the quota.

@@ -30,7 +30,6 @@ pub const LENGTH: u8 = 7;
 /// The longest codes: 62^21 is the largest power within 128 bits.
 pub const MAX_LENGTH: u8 = 21;
 
-/// How a counter is scrambled.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Scramble {
     /// `counter * mult + offset`: fast, but codes can be enumerated.
@@ -61,13 +60,11 @@ impl fmt::Display for Scramble {
     }
 }
 
-/// Why settings are invalid.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum CounterError {
     /// Not the name of a scrambler.
     #[error("The counter scrambler is unknown: write affine or feistel.")]
     Scramble,
-    /// An empty salt.
     #[error("The counter salt is empty: set one, or leave it out to have one made.")]
     SaltEmpty,
     /// A multiplier that maps two counters to one code.
@@ -134,7 +131,6 @@ impl Scrambler {
         Ok(Self { length, size, kind })
     }
 
-    /// The code of a counter.
     pub fn code(&self, counter: u128) -> Code {
         let counter = counter % self.size;
         let number = match &self.kind {

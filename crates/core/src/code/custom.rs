@@ -43,7 +43,6 @@ const KEPT_FREE: &[&str] = &[
 /// Why a text is not a valid custom code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum CodeError {
-    /// Wrong characters or length.
     #[error(
         "The code is not {MIN_LENGTH} to {MAX_LENGTH} letters, digits, dashes or underscores: \
          choose one that is."
@@ -64,7 +63,6 @@ impl CodeError {
     }
 }
 
-/// Parse a custom code.
 pub fn parse(text: &str, reserved: &Reserved) -> Result<Code, CodeError> {
     let code = Code::parse(text).filter(|_| text.len() >= MIN_LENGTH).ok_or(CodeError::Invalid)?;
     if reserved.contains(text) { Err(CodeError::Reserved) } else { Ok(code) }

@@ -12,7 +12,6 @@ use super::{Canonical, Code, WorkspaceId};
 /// How many codes are tried for a URL before giving up: attempts 0 to 9.
 pub const ATTEMPTS: u32 = 10;
 
-/// Characters of a code.
 pub const LENGTH: u8 = 10;
 
 /// The code of a URL in a workspace; `attempt` counts the codes found taken by other URLs.

@@ -44,7 +44,6 @@ pub const MAX_LENGTH: usize = 64;
 pub struct Code(String);
 
 impl Code {
-    /// Parse a code.
     pub fn parse(text: &str) -> Option<Self> {
         Self::is_valid(text).then(|| Self(text.to_owned()))
     }
@@ -54,7 +53,6 @@ impl Code {
         is_name(text)
     }
 
-    /// The code as text.
     #[inline]
     pub fn as_str(&self) -> &str {
         &self.0

@@ -10,7 +10,6 @@ use super::base::BASE62;
 /// How many codes are tried before giving up.
 pub const ATTEMPTS: u32 = 5;
 
-/// Characters of a code.
 pub const LENGTH: usize = 7;
 
 /// The most draws of sixteen bytes. About one of 10^9 codes needs two. More than eight are needed only with a

@@ -6,29 +6,21 @@
 
 use super::is_name;
 
-/// Which link is meant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PathTarget<'a> {
     /// `/{code}`: on the host of the request.
-    Bare {
-        /// The code.
-        code: &'a str,
-    },
+    Bare { code: &'a str },
     /// `/w/{workspace}/{code}`: in a workspace, by name.
     Workspace {
         /// `{workspace}/{code}`, as in the path: the key of a lookup.
         key: &'a str,
-        /// The id of the workspace.
         workspace: &'a str,
-        /// The code.
         code: &'a str,
     },
 }
 
-/// The address of a link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ShortPath<'a> {
-    /// Which link is meant.
     pub target: PathTarget<'a>,
     /// Whether a `+` at the end requests the preview page.
     pub preview: bool,

@@ -23,7 +23,6 @@ impl WorkspaceId {
         is_name(text)
     }
 
-    /// The id as text.
     #[inline]
     pub fn as_str(&self) -> &str {
         &self.0

@@ -23,7 +23,6 @@ pub trait HoldsCounters: Clone {
     /// The handle to the hits that this instance reserved of the link.
     type Reservation;
 
-    /// The counters.
     fn counters(&self) -> &LinkCounters<Self::Reservation>;
 
     /// How many clones of the handle exist.
@@ -110,10 +109,10 @@ impl<C: HoldsCounters> CounterTable<C> {
     /// `totals` were written to the store: record that, and drop the counters that are not used any
     /// more.
     pub fn written(&self, totals: &[ClickTotals]) {
-        for totals in totals.iter().filter(|totals| totals.visits > 0) {
+        for totals in totals.iter().filter(|totals| totals.clicks > 0) {
             let mut counters = self.shard(totals.link);
             let Some(held) = counters.get(&totals.link) else { continue };
-            held.0.counters().written(totals.hour.month(), totals.visits);
+            held.0.counters().written(totals.hour.month(), totals.clicks);
             if held.is_idle() {
                 counters.remove(&totals.link);
                 self.rounds.fetch_add(1, Ordering::AcqRel);

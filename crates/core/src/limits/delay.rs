@@ -10,7 +10,6 @@ use super::rate::Wait;
 
 /// The longest delay; after so long without an attempt the count is reset.
 pub const LONGEST: Duration = Duration::from_mins(15);
-/// The first delay.
 const FIRST: Duration = Duration::from_mins(1);
 
 /// The rule, with the number of free attempts.
@@ -19,10 +18,8 @@ pub(super) struct Delay {
     free: u32,
 }
 
-/// The attempts so far.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Tries {
-    /// How many in a row.
     pub(super) count: u32,
     /// When the count is reset, in nanoseconds.
     pub(super) until: u64,

@@ -40,7 +40,6 @@ pub struct LimitSettings {
     pub signups: u32,
     /// Links created without an account from one address, per minute.
     pub anonymous_links: u32,
-    /// The same, per day.
     pub anonymous_links_daily: u32,
     /// Requests for short addresses that do not exist from one address, per minute.
     pub misses: u32,
@@ -56,29 +55,22 @@ pub struct LimitSettings {
     pub calls_per_key: u32,
 }
 
-/// What is limited.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Limit {
-    /// Logins.
     Logins,
-    /// Creating accounts.
     Signups,
     /// Creating links without an account.
     AnonymousLinks,
     /// Requests for short addresses that do not exist.
     Misses,
-    /// Invalid credentials.
     BadCredentials,
-    /// Reporting links.
     Reports,
-    /// Creating links with an account.
     Links,
     /// Calls with an account or a key.
     Calls,
 }
 
 impl Limit {
-    /// All of them.
     pub const ALL: [Self; 8] = [
         Self::Logins,
         Self::Signups,
@@ -90,7 +82,6 @@ impl Limit {
         Self::Calls,
     ];
 
-    /// Its name in metrics.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Logins => "logins",
@@ -105,21 +96,16 @@ impl Limit {
     }
 }
 
-/// A limit is exceeded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limited {
-    /// Which limit.
     pub limit: Limit,
-    /// How long to wait.
     pub wait: Wait,
 }
 
 /// The result of a login attempt.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LoginOutcome {
-    /// The credentials are right.
     Right,
-    /// The credentials are wrong.
     Wrong,
     /// They were not checked.
     Unknown,
@@ -156,7 +142,6 @@ impl RateMeter {
     }
 }
 
-/// The limits of one instance.
 #[derive(Debug)]
 pub struct Limits {
     delay: Option<Delay>,
@@ -178,7 +163,7 @@ impl Limits {
     /// Install the metrics recorder before this is called.
     pub fn new(numbers: &LimitSettings) -> Self {
         let refused = Limit::ALL
-            .map(|limit| metrics::counter!("kurz_limited_total", "limit" => limit.name()));
+            .map(|limit| metrics::counter!("kurz_rate_limited_total", "limit" => limit.name()));
         Self {
             delay: Delay::new(numbers.logins_per_account),
             tries: RateTable::default(),

@@ -11,7 +11,6 @@ use super::delay::Tries;
 
 /// The most entries of one table.
 pub const ENTRIES: usize = SHARDS * SETS * WAYS;
-/// Bytes of a full table.
 pub const BYTES: usize = ENTRIES * size_of::<RateSlot>();
 
 const SHARDS: usize = 64;
@@ -26,7 +25,6 @@ struct RateSlot {
     tries: Tries,
 }
 
-/// The table of one limit.
 #[derive(Debug)]
 pub(super) struct RateTable {
     /// A shard is allocated when it is first used.

@@ -64,7 +64,6 @@ impl<'a> AddressKey<'a> {
         Some(Self::Joined(bytes, length))
     }
 
-    /// The key as text.
     pub fn as_str(&self) -> &str {
         match self {
             Self::Borrowed(key) => key,

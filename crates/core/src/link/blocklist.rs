@@ -18,7 +18,6 @@ pub const MOST_BYTES: usize = 256 << 20;
 /// The most characters of an invalid line that are shown.
 const SHOWN: usize = 100;
 
-/// An invalid line.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[error(
     "line {number} is `{text}`, but a line is a host name, an address, or a range such as 192.0.2.0/24"
@@ -26,11 +25,9 @@ const SHOWN: usize = 100;
 pub struct BadLine {
     /// Its number, from 1.
     pub number: usize,
-    /// Its text.
     pub text: String,
 }
 
-/// Blocked hosts and addresses.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Blocklist {
     names: Box<str>,
@@ -39,7 +36,6 @@ pub struct Blocklist {
     ranges: Box<[(u128, u128)]>,
 }
 
-/// A parsed line.
 enum BlocklistLine {
     Nothing,
     Name(String),
@@ -78,7 +74,6 @@ impl Blocklist {
         self.starts.len() + self.ranges.len()
     }
 
-    /// Whether nothing is blocked.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }

@@ -3,10 +3,8 @@
 /// What to do with a field.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum Change<T> {
-    /// Leave it as it is.
     #[default]
     Keep,
-    /// Set it to this.
     To(T),
 }
 

@@ -6,9 +6,7 @@ use crate::time::Timestamp;
 /// What was expected where a text could not be read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Unreadable {
-    /// A whole number.
     Number,
-    /// A time.
     Time,
 }
 
@@ -17,7 +15,6 @@ pub(super) trait FieldText {
     /// What a request gives for it.
     type Given;
 
-    /// Empty text is no value.
     fn read(text: &str) -> Result<Option<Self::Given>, Unreadable>;
 
     fn write(&self) -> String;
@@ -90,7 +87,6 @@ fn read_number<T: std::str::FromStr>(text: &str) -> Result<Option<T>, Unreadable
     text.parse().map(Some).map_err(|_| Unreadable::Number)
 }
 
-/// Tags with commas between.
 pub fn read_tags(text: &str) -> Vec<String> {
     text.split(',').map(str::trim).filter(|tag| !tag.is_empty()).map(str::to_owned).collect()
 }

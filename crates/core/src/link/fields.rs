@@ -9,11 +9,8 @@ use crate::link::Change;
 use crate::link::field_text::{FieldText, Unreadable};
 use crate::time::Timestamp;
 
-/// Longest title, in characters.
 pub const TITLE_CHARS: usize = 200;
-/// Most tags of a link.
 pub const TAGS: usize = 20;
-/// Longest tag, in characters.
 pub const TAG_CHARS: usize = 50;
 /// The largest monthly limit that can be asked for.
 pub const HIT_LIMIT: i64 = 1_000_000_000_000;
@@ -37,7 +34,6 @@ macro_rules! link_fields {
         }
 
         impl LinkFields {
-            /// The names of all fields.
             pub const NAMES: &[&str] = &[$(stringify!($name)),+];
 
             /// Make the changes that pass their check; those that do not.
@@ -84,7 +80,6 @@ macro_rules! link_fields {
 }
 
 link_fields! {
-    /// A name for people.
     title: Option<String>, from String, check_title;
     /// Words to find it by, in the order given.
     tags: Vec<String>, from Vec<String>, check_tags;
@@ -111,9 +106,7 @@ impl Default for LinkFields {
 /// A field whose value was refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RefusedField {
-    /// Its name.
     pub field: &'static str,
-    /// Why.
     pub error: LinkFieldError,
 }
 
@@ -123,7 +116,6 @@ pub enum LinkFieldError {
     /// The title is too long or not plain text.
     #[error("a title is at most {TITLE_CHARS} characters of text without control characters")]
     Title,
-    /// Too many tags.
     #[error("a link has at most {TAGS} tags")]
     TooManyTags,
     /// A tag is empty, too long or not plain text.
@@ -135,7 +127,6 @@ pub enum LinkFieldError {
     /// A hit limit below 0 or above the largest.
     #[error("a hit limit is a whole number from 0 (no limit) to {HIT_LIMIT}")]
     HitLimit,
-    /// Not a redirect status.
     #[error("a redirect status is 301, 302, 307 or 308")]
     RedirectStatus,
 }

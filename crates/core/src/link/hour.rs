@@ -29,13 +29,11 @@ impl Hour {
         self.0
     }
 
-    /// Its first instant.
     #[inline]
     pub fn start(self) -> Timestamp {
         Timestamp::from_ms(i64::from(self.0) * MS)
     }
 
-    /// Its month.
     #[inline]
     pub fn month(self) -> Month {
         Month::of(self.start())

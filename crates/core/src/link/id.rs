@@ -2,7 +2,6 @@
 
 use std::fmt;
 
-/// The id of a link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct LinkId(pub i64);
 

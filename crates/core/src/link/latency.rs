@@ -3,7 +3,6 @@
 /// How many values there were, and their mean in milliseconds.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Latency {
-    /// Number of values.
     pub count: u64,
     /// Their mean; 0 before the first.
     pub mean_ms: f64,

@@ -7,26 +7,20 @@ use crate::time::Timestamp;
 /// The times and the reason that decide.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Lifecycle {
-    /// When the link expires.
     pub expires_at: Option<Timestamp>,
     /// When cleanup marked it as expired: it stays expired even if the clock is set back.
     pub expired_at: Option<Timestamp>,
-    /// When it was deleted.
     pub deleted_at: Option<Timestamp>,
-    /// When it became a tombstone.
     pub purged_at: Option<Timestamp>,
     /// Why it is withheld, if it is.
     pub withheld: Option<Reason>,
 }
 
-/// Whether a link redirects.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Decision {
     /// Deleted or purged: answered like a link that never existed.
     NotFound,
-    /// It is withheld.
     Withheld(Reason),
-    /// It expired.
     Gone,
     /// It may redirect, if its quota allows.
     Live,
@@ -42,7 +36,6 @@ impl Validity {
     const GONE: Self = Self(i64::MIN + 1);
     /// The first value for withheld links, one for each reason.
     const WITHHELD: i64 = i64::MIN + 2;
-    /// The earliest possible time.
     const EARLIEST: i64 = i64::MIN + 64;
 
     /// The validity of a link with this lifecycle.

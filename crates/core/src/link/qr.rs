@@ -18,11 +18,8 @@ const QUIET: usize = 4;
 /// Size and colours of an image.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Look {
-    /// Its side in pixels, approximately.
     pub size: u32,
-    /// The colour of the code.
     pub dark: Rgb,
-    /// The colour of the background.
     pub light: Rgb,
 }
 
@@ -32,7 +29,6 @@ impl Default for Look {
     }
 }
 
-/// A colour.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Rgb(pub [u8; 3]);
 
@@ -58,7 +54,6 @@ pub enum QrError {
     /// The size is out of bounds.
     #[error("a QR code's size is a whole number from {LEAST} to {MOST}")]
     Size,
-    /// Not a colour.
     #[error("a QR code's colours are six hexadecimal digits, such as 1a2b3c")]
     Colour,
     /// The address is too long for a QR code.
@@ -118,7 +113,6 @@ fn modules(text: &str) -> Result<Modules, QrError> {
     Ok(Modules { side, dark })
 }
 
-/// An SVG image.
 pub fn svg(text: &str, look: &Look) -> Result<String, QrError> {
     let Modules { side, dark } = modules(text)?;
     let mut path = String::new();

@@ -5,26 +5,18 @@ use crate::code::{Code, WorkspaceId};
 use crate::link::{LinkFields, LinkId, Month, Reason, Strategy};
 use crate::time::Timestamp;
 
-/// A link with its counts.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Link {
-    /// Its id.
     pub id: LinkId,
-    /// The workspace it belongs to.
     pub workspace: WorkspaceId,
-    /// Its code.
     pub code: Code,
-    /// How the code was made.
     pub strategy: Strategy,
     /// Where it leads, exactly as it was sent.
     pub target: String,
     /// SHA-256 of the target's canonical form.
     pub canonical_hash: [u8; 32],
-    /// The fields that people set.
     pub fields: LinkFields,
-    /// When it was created.
     pub created_at: Timestamp,
-    /// When it was last changed.
     pub updated_at: Timestamp,
     /// When cleanup marked it as expired: it stays expired even if the clock is set back.
     pub expired_at: Option<Timestamp>,
@@ -36,15 +28,12 @@ pub struct Link {
     pub main_since: Option<Timestamp>,
     /// Incremented by every change, to detect changes based on an old version.
     pub version: i64,
-    /// The number of clicks.
     pub redirect_count: i64,
     /// The mean latency of clicks, in milliseconds.
     pub avg_redirect_ms: f64,
-    /// The latest click.
     pub last_redirect_at: Option<Timestamp>,
     /// The month of `month_hits`.
     pub month: Month,
-    /// Hits in that month.
     pub month_hits: i64,
     /// Its owner; `None`: created without an account.
     pub owner: Option<UserId>,
@@ -56,45 +45,33 @@ pub struct Link {
     pub last_checked_at: Option<Timestamp>,
     /// Since when and why it is disabled, if it is.
     pub disabled: Option<Disabled>,
-    /// How it was created.
     pub made: LinkOrigin,
 }
 
 /// A link was disabled by an administrator.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Disabled {
-    /// When.
     pub at: Timestamp,
-    /// Why.
     pub reason: Reason,
-    /// A note for the owner.
     pub note: Option<String>,
 }
 
-/// How a link was created.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct LinkOrigin {
     /// The API key, if one was used.
     pub key: Option<KeyId>,
-    /// The address of the client.
     pub client: Option<String>,
 }
 
-/// The status of a link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Status {
-    /// It redirects.
     Active,
-    /// It expired.
     Expired,
-    /// Its owner deleted it.
     Deleted,
-    /// It exists, but is disabled.
     Disabled,
 }
 
 impl Status {
-    /// The name in the API.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Active => "ACTIVE",

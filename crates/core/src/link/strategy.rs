@@ -3,16 +3,13 @@
 use std::fmt;
 use std::str::FromStr;
 
-/// How a code is made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Strategy {
     /// From the canonical URL and the workspace: same input, same code.
     Deterministic,
-    /// From a scrambled counter.
     Counter,
     /// From the operating system's random generator.
     Random,
-    /// Chosen by the caller.
     Custom,
 }
 

@@ -18,7 +18,6 @@ pub enum TargetError {
     /// One of this server's own short addresses.
     #[error("the URL is a short address of this server: name the place that it leads to")]
     SelfReference,
-    /// On the block list.
     #[error("the URL leads to a host or address that is on this server's block list")]
     Blocked,
 }

@@ -5,18 +5,14 @@ use std::str::FromStr;
 /// The most characters of the note beside the reason.
 pub const MOST_NOTE: usize = 500;
 
-/// Why a link is withheld.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reason {
-    /// Spam and other misuse.
     Abuse,
-    /// It leads to malware.
     Malware,
     /// It leads to a site that pretends to be another.
     Phishing,
     /// The law, or the rights of a third party.
     Legal,
-    /// Something else.
     Other,
     /// The account it belongs to was disabled.
     Account,
@@ -25,7 +21,6 @@ pub enum Reason {
 }
 
 impl Reason {
-    /// All of them.
     pub const ALL: [Self; 7] = [
         Self::Abuse,
         Self::Malware,

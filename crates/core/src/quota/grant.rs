@@ -15,32 +15,24 @@ use crate::time::Timestamp;
 pub struct GrantRequest {
     /// Grows with each request of an instance about a link; the same number is the same request.
     pub number: u64,
-    /// The month of the hits.
     pub month: Month,
-    /// Hits a month.
     pub limit: u64,
     /// The hits to start from if there is no counter; `None`: reply [`GrantReply::NoCounter`] then.
     pub seed: Option<u64>,
     /// The counter that `used` and `back` refer to; 0: none.
     pub created: i64,
-    /// Granted hits that were served.
     pub used: u64,
     /// Granted hits that are given back.
     pub back: u64,
     /// Hits that were served without a grant.
     pub debt: u64,
-    /// Hits that visitors wait for.
     pub need: u64,
-    /// Hits to reserve in advance.
     pub want: u64,
-    /// How many instances there are.
     pub peers: u64,
 }
 
-/// The reply of the counter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum GrantReply {
-    /// The request was counted.
     Counted(GrantCount),
     /// There is no counter: send the request again with the hits in the store.
     NoCounter {
@@ -57,7 +49,6 @@ pub enum GrantReply {
 /// The state of the counter after a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct GrantCount {
-    /// Hits granted with this reply.
     pub grant: u64,
     /// Hits not granted to any instance.
     pub left: u64,
@@ -71,7 +62,6 @@ pub struct GrantCount {
     pub now: Timestamp,
 }
 
-/// The counter.
 #[derive(Clone, Debug, Default)]
 pub struct GrantCounter {
     stored: Option<CounterState>,

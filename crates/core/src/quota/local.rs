@@ -11,7 +11,6 @@ use crate::sync::atomic::{AtomicU64, Ordering};
 const COUNT_BITS: u32 = 48;
 const COUNT_MASK: u64 = (1 << COUNT_BITS) - 1;
 
-/// Hits used in a month.
 #[derive(Debug)]
 pub struct LocalQuota(AtomicU64);
 

@@ -29,20 +29,17 @@ const NO_LIMIT: u64 = u64::MAX;
 /// The result of taking a hit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Take {
-    /// It is taken.
     Taken,
     /// It is taken, and more should be requested.
     TakenLast,
     /// None is held: send a request.
     Ask,
-    /// The limit is used up.
     Over,
 }
 
 /// What to do after a reply.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NextStep {
-    /// Nothing.
     Done,
     /// Send the request again with the number of hits in the store.
     Seed,
@@ -99,13 +96,11 @@ struct ReservationState {
 /// The state of a reservation, by which unused hits are given back.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ReservationStatus {
-    /// Hits that are held.
     pub held: u64,
     /// Milliseconds since one was used.
     pub idle_ms: i64,
     /// Milliseconds since the last request.
     pub silent_ms: i64,
-    /// Whether some were used since.
     pub used: bool,
     /// Whether a request has no reply yet.
     pub unanswered: bool,
@@ -202,7 +197,6 @@ impl Reservation {
         self.recalled.load(Ordering::Acquire)
     }
 
-    /// How many visitors wait.
     pub fn waiting(&self) -> u64 {
         self.waiting.load(Ordering::Acquire).into()
     }

@@ -10,25 +10,39 @@ use crate::time::Timestamp;
 
 const START: i64 = 1_773_576_000_000;
 
-/// An event.
 #[derive(Clone, Debug)]
 enum Event {
-    /// Visitors come to an instance.
-    Visits { instance: usize, count: u8 },
+    Visits {
+        instance: usize,
+        count: u8,
+    },
     /// An instance sends a request and gets the reply.
-    Ask { instance: usize },
+    Ask {
+        instance: usize,
+    },
     /// An instance sends a request, and the reply is lost.
-    AskWithoutReply { instance: usize },
+    AskWithoutReply {
+        instance: usize,
+    },
     /// A request of an instance arrives once more, late.
-    Duplicate { instance: usize },
+    Duplicate {
+        instance: usize,
+    },
     /// An instance makes a request that cannot be sent.
-    AskUnsent { instance: usize },
+    AskUnsent {
+        instance: usize,
+    },
     /// An instance is asked to give all hits back.
-    Recall { instance: usize },
+    Recall {
+        instance: usize,
+    },
     /// An instance crashes, and a new one replaces it.
-    Crash { instance: usize },
-    /// Time passes.
-    Pass { ms: u16 },
+    Crash {
+        instance: usize,
+    },
+    Pass {
+        ms: u16,
+    },
 }
 
 struct Instance {

@@ -97,7 +97,7 @@ pub(crate) fn run(rng: &mut Rng, trace: &mut Trace, flaw: Flaw) -> Result<(), St
 }
 
 fn visits(totals: &[ClickTotals]) -> u64 {
-    totals.iter().map(|totals| totals.visits).sum()
+    totals.iter().map(|totals| totals.clicks).sum()
 }
 
 impl World<'_> {
@@ -158,7 +158,7 @@ impl World<'_> {
         let mut totals = Vec::new();
         for link in process.queue.drain(..) {
             let (link, hour) = (LinkId(link), Hour::of(at));
-            let one = ClickTotals { link, hour, others: 0, visits: 1, nanos: 1, last_at: at };
+            let one = ClickTotals { link, hour, others: 0, clicks: 1, nanos: 1, last_at: at };
             kurz_core::clicks::totals::push(&mut totals, one);
         }
         process.planner.take_in(totals);
@@ -353,7 +353,7 @@ impl World<'_> {
 impl Store {
     fn add(&mut self, totals: &[ClickTotals]) {
         for totals in totals {
-            *self.tables.entry(totals.link.0).or_default() += totals.visits;
+            *self.tables.entry(totals.link.0).or_default() += totals.clicks;
         }
     }
 

@@ -31,7 +31,6 @@ pub enum UrlError {
     /// A backslash before the query.
     #[error("The URL has a backslash before its query: write / instead, or encode it as %5C.")]
     Backslash,
-    /// No host.
     #[error("The URL names no host: write one after http:// or https://.")]
     HostEmpty,
     /// A host that no standard resolver would look up.

@@ -35,12 +35,10 @@ pub struct Canonical {
 }
 
 impl Canonical {
-    /// The form as text.
     pub fn as_str(&self) -> &str {
         &self.text
     }
 
-    /// The form as owned text.
     pub fn into_string(self) -> String {
         self.text
     }

@@ -14,11 +14,9 @@ use crate::egress::{Checker, Transport};
 use crate::store::{CheckResult, DueCheck, HeldLock};
 use kurz_core::link::LinkId;
 
-/// The name of the lock.
 const LOCK: &str = "health";
 /// How long a page may take before another instance may take over.
 const AT_MOST: Duration = Duration::from_mins(10);
-/// Links checked between two writes.
 const PAGE: usize = 64;
 /// Checks that run at the same time.
 const AT_ONCE: usize = 16;
@@ -29,7 +27,6 @@ const ROUNDS: usize = 1000;
 /// How long a link is left alone after a check.
 const EVERY: Duration = Duration::from_hours(24);
 
-/// Visits a target.
 pub trait Probe: Send + Sync {
     /// How the target is, in one word of lower-case letters. Takes a bounded time, and can be
     /// dropped at any moment.

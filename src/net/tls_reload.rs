@@ -77,7 +77,6 @@ impl TlsReloader {
         Ok(Some(Self { files, provider, shown, config, seen: judged, judged }))
     }
 
-    /// What handshakes are made with.
     pub(super) fn config(&self) -> Arc<ServerConfig> {
         Arc::clone(&self.config)
     }
@@ -139,7 +138,7 @@ impl TlsReloader {
 /// The end of validity as a metric, for alerts on expiry: seconds since 1970.
 fn note_end(pair: &Pair) {
     let seconds = u32::try_from(pair.not_after.as_ms() / 1000).unwrap_or(u32::MAX);
-    metrics::gauge!("kurz_tls_certificate_end_seconds").set(f64::from(seconds));
+    metrics::gauge!("kurz_tls_certificate_expiry_timestamp_seconds").set(f64::from(seconds));
 }
 
 /// The TLS handshake; `None` when it fails, or when `timeouts` orders the connection closed: the
@@ -163,7 +162,7 @@ pub(super) async fn handshake(
     })
     .await;
     if shaken.is_none() {
-        metrics::counter!("kurz_tls_handshakes_failed_total").increment(1);
+        metrics::counter!("kurz_tls_handshake_errors_total").increment(1);
     }
     shaken
 }

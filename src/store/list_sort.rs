@@ -5,20 +5,15 @@ use kurz_core::link::LinkId;
 /// What a list is sorted by.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SortKey {
-    /// When the link was made.
     Created,
-    /// When it was last changed.
     Updated,
-    /// How often it was followed.
     Redirects,
-    /// Its code.
     Code,
 }
 
 /// A sort: by what, and in which direction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Sort {
-    /// By what.
     pub key: SortKey,
     /// From the largest down.
     pub descending: bool,
