@@ -8,13 +8,13 @@ use http::{HeaderMap, HeaderValue, Response, StatusCode};
 
 use crate::cache::CachedLink;
 use crate::language::{Language, wants_page};
-use crate::redirect::pages;
-use crate::redirect::{RedirectResponse, withheld_pages};
+use crate::redirect::refusal_pages;
+use crate::redirect::{RedirectResponse, disabled_pages};
 use kurz_core::link::Reason;
 
 const NO_STORE: HeaderValue = HeaderValue::from_static("no-store");
 const NO_SNIFF: HeaderValue = HeaderValue::from_static("nosniff");
-const NOTHING_ELSE: HeaderValue = HeaderValue::from_static(pages::POLICY);
+const NOTHING_ELSE: HeaderValue = HeaderValue::from_static(refusal_pages::POLICY);
 const HTML: HeaderValue = HeaderValue::from_static("text/html; charset=utf-8");
 const PROBLEM: HeaderValue = HeaderValue::from_static("application/problem+json");
 const GET_HEAD: HeaderValue = HeaderValue::from_static("GET, HEAD");
@@ -51,13 +51,13 @@ pub(super) fn refusal(refusal: Refusal, shows: Option<Language>) -> RedirectResp
     let (status, problem) = match refusal {
         Refusal::NotFound => (StatusCode::NOT_FOUND, problems::NOT_FOUND),
         Refusal::Gone => (StatusCode::GONE, problems::GONE),
-        Refusal::Withheld(reason) => (StatusCode::GONE, withheld_pages::problem(reason)),
+        Refusal::Withheld(reason) => (StatusCode::GONE, disabled_pages::problem(reason)),
         Refusal::OverLimit { .. } => (StatusCode::TOO_MANY_REQUESTS, problems::OVER_LIMIT),
         Refusal::TooManyMisses { .. } => (StatusCode::TOO_MANY_REQUESTS, problems::TOO_MANY_MISSES),
         Refusal::Unavailable => (StatusCode::SERVICE_UNAVAILABLE, problems::UNAVAILABLE),
         Refusal::Uncounted => (StatusCode::SERVICE_UNAVAILABLE, problems::UNCOUNTED),
     };
-    let body = shows.map_or(problem, |language| pages::page(refusal, language));
+    let body = shows.map_or(problem, |language| refusal_pages::page(refusal, language));
     let mut response = Response::new(Bytes::from_static(body.as_bytes()));
     *response.status_mut() = status;
     let headers = response.headers_mut();

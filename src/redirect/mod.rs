@@ -6,9 +6,9 @@
 mod answer;
 mod date;
 mod monthly_limit;
-mod pages;
+mod refusal_pages;
 mod visitor_headers;
-mod withheld_pages;
+mod disabled_pages;
 
 use std::error::Error;
 use std::net::IpAddr;

@@ -3,7 +3,7 @@
 
 use crate::language::Language;
 use crate::redirect::answer::Refusal;
-use crate::redirect::withheld_pages;
+use crate::redirect::disabled_pages;
 
 /// Allows the style below and nothing else.
 pub(super) const POLICY: &str = "default-src 'none'; style-src 'sha256-Q2bxGLjdqzGubVFNvqdBHTc8mejqt0c6F1x4PYSqMzs='; base-uri 'none'; \
@@ -33,7 +33,7 @@ macro_rules! html {
              initial-scale=1\"><meta name=\"robots\" content=\"noindex\"><title>",
             $title,
             "</title><style>",
-            $crate::redirect::pages::style!(),
+            $crate::redirect::refusal_pages::style!(),
             "</style><main><h1>",
             $title,
             "</h1><p>",
@@ -46,7 +46,7 @@ pub(super) use {html, style};
 
 pub(super) const fn page(refusal: Refusal, language: Language) -> &'static str {
     if let Refusal::Withheld(reason) = refusal {
-        return withheld_pages::page(reason, language);
+        return disabled_pages::page(reason, language);
     }
     match language {
         Language::English => english(refusal),

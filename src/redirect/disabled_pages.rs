@@ -2,7 +2,7 @@
 //! Constants, as all pages of the data plane.
 
 use crate::language::Language;
-use crate::redirect::pages::html;
+use crate::redirect::refusal_pages::html;
 use kurz_core::link::Reason;
 
 #[rustfmt::skip]
