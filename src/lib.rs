@@ -9,12 +9,12 @@
 //! | `throttle` | serves requests over a rate limit a few at a time | nothing |
 //! | [`config`] | every setting: default, bounds, documentation | `kurz_core` |
 //! | [`store`] | the only SQL: SQLite and PostgreSQL | `kurz_core`, `config` |
-//! | [`telemetry`] | request ids, spans, access log, OTLP export | `config`, `client_address` |
-//! | [`redis`], [`peers`] | Redis; messages between instances | `store`, `config` |
-//! | [`quota`], [`clicks`] | the quota across instances; the writer of clicks | `store` |
-//! | [`cache`] | links and hosts in memory | `clicks`, `quota`, `store` |
+//! | `telemetry` | request ids, spans, access log, OTLP export | `config`, `client_address` |
+//! | `redis`, `peers` | Redis; messages between instances | `store`, `config` |
+//! | `quota`, `clicks` | the quota across instances; the writer of clicks | `store` |
+//! | `cache` | links and hosts in memory | `clicks`, `quota`, `store` |
 //! | [`redirect`] | the data plane: address → answer | `cache`, `clicks`, `quota`; never `store` |
-//! | [`egress`] | the only code that connects to addresses that users name | nothing |
+//! | `egress` | the only code that connects to addresses that users name | nothing |
 //! | [`app`] | what kurz does, by resource, whoever asks | all of the above but `redirect` |
 //! | `problem` | every error as clients see it | `app` |
 //! | `api`, `compat`, [`web`] | the control plane: JSON, compatibility APIs, pages | `app`, `problem` |
@@ -25,25 +25,25 @@
 
 mod api;
 pub mod app;
-pub mod cache;
+mod cache;
 pub mod cli;
-pub mod clicks;
+mod clicks;
 pub mod client_address;
 pub mod clock;
 mod compat;
 pub mod config;
-pub mod egress;
+mod egress;
 pub mod entropy;
 pub mod jobs;
 mod language;
 pub mod net;
-pub mod peers;
+mod peers;
 mod problem;
-pub mod quota;
+mod quota;
 pub mod redirect;
-pub mod redis;
+mod redis;
 pub mod server;
 pub mod store;
-pub mod telemetry;
-pub mod throttle;
+mod telemetry;
+mod throttle;
 pub mod web;

@@ -44,7 +44,7 @@ use std::time::Duration;
 
 use crate::cache::{ActiveBlocklist, Hosts, LinkCache, ReuseCache};
 use crate::clicks::ClickWriter;
-pub use crate::clicks::FLUSH_EVERY;
+pub(crate) use crate::clicks::FLUSH_EVERY;
 use crate::clock::Clock;
 use crate::config::PublicUrl;
 pub use crate::config::Signup;

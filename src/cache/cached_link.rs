@@ -18,7 +18,7 @@ pub struct CachedLink(ThinArc<CachedLinkHeader, u8>);
 
 /// What a redirect needs of a link, without its counters.
 #[derive(Clone, Copy, Debug)]
-pub struct CachedLinkFields<'a> {
+pub(crate) struct CachedLinkFields<'a> {
     /// The address key that it was loaded for.
     pub key: &'a str,
     /// The prepared value of the `Location` header.

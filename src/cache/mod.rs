@@ -14,18 +14,18 @@ mod links;
 mod near;
 mod reuse;
 
-pub use active_blocklist::ActiveBlocklist;
-pub use cached_link::{CachedLink, CachedLinkFields, CachedLinkHeader};
-pub use generation::Generation;
+pub(crate) use active_blocklist::ActiveBlocklist;
+pub(crate) use cached_link::{CachedLink, CachedLinkFields};
+pub(crate) use generation::Generation;
 pub(crate) use generation::GenerationCache;
-pub use hosts::Hosts;
-pub use links::{Found, LinkCache, LinkCacheSizes};
-pub use near::NearCache;
-pub use reuse::{ReusableLink, ReuseCache};
+pub(crate) use hosts::Hosts;
+pub(crate) use links::{Found, LinkCache, LinkCacheSizes};
+pub(crate) use near::NearCache;
+pub(crate) use reuse::{ReusableLink, ReuseCache};
 
 use std::sync::Arc;
 
 use crate::quota::LinkReservation;
 
 /// The counters of a link, whose reservation redirects can wait for.
-pub type CachedCounters = kurz_core::counters::LinkCounters<Arc<LinkReservation>>;
+pub(crate) type CachedCounters = kurz_core::counters::LinkCounters<Arc<LinkReservation>>;

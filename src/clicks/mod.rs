@@ -8,4 +8,4 @@
 
 mod writer;
 
-pub use writer::{ClickWriter, FLUSH_EVERY, WrittenClicks};
+pub(crate) use writer::{ClickWriter, FLUSH_EVERY, WrittenClicks};

@@ -16,7 +16,7 @@ use kurz_core::link::{Hour, LinkId};
 use kurz_core::time::Timestamp;
 
 /// How often the queues are flushed.
-pub const FLUSH_EVERY: Duration = Duration::from_millis(250);
+pub(crate) const FLUSH_EVERY: Duration = Duration::from_millis(250);
 /// How long totals may stay in the click log before they are applied to the tables, even under load.
 /// Shorter where instances share a quota: a counter that Redis lost is seeded from the tables.
 const LOG_AGE_ALONE: Duration = Duration::from_secs(30);

@@ -24,7 +24,7 @@ use crate::entropy::Entropy;
 use crate::redis::Redis;
 use crate::store::Store;
 
-pub use message::Message;
+pub(crate) use message::Message;
 
 use live_instances::LiveInstances;
 

@@ -6,5 +6,5 @@ mod grant_script;
 mod link_reservation;
 mod shared;
 
-pub use link_reservation::LinkReservation;
-pub use shared::{HitOutcome, SharedQuota};
+pub(crate) use link_reservation::LinkReservation;
+pub(crate) use shared::{HitOutcome, SharedQuota};

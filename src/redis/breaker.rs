@@ -11,7 +11,7 @@ const MOST_FAILURES: u32 = 5;
 const LONG_ENOUGH: Duration = Duration::from_millis(300);
 
 #[derive(Debug)]
-pub struct Breaker {
+pub(super) struct Breaker {
     failures: AtomicU32,
     /// When the first of them was, in milliseconds.
     since: AtomicI64,
@@ -26,11 +26,11 @@ impl Default for Breaker {
 
 impl Breaker {
     /// Whether calls should not be made.
-    pub fn is_open(&self) -> bool {
+    pub(super) fn is_open(&self) -> bool {
         self.open.load(Ordering::Acquire)
     }
 
-    pub fn succeeded(&self) {
+    pub(super) fn succeeded(&self) {
         // Plain reads first: success is the common case and changes nothing.
         if self.failures.load(Ordering::Acquire) != 0 {
             self.failures.store(0, Ordering::Release);
@@ -41,7 +41,7 @@ impl Breaker {
     }
 
     /// A call failed at `at` milliseconds; `true` when this opened the breaker.
-    pub fn failed(&self, at: i64) -> bool {
+    pub(super) fn failed(&self, at: i64) -> bool {
         let before = self.failures.fetch_add(1, Ordering::AcqRel);
         if before == 0 {
             self.since.store(at, Ordering::Release);
@@ -53,7 +53,7 @@ impl Breaker {
     }
 
     /// Open immediately, since the connection is gone; `true` when it was closed before.
-    pub fn open(&self) -> bool {
+    pub(super) fn open(&self) -> bool {
         !self.open.swap(true, Ordering::AcqRel)
     }
 }

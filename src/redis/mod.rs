@@ -9,6 +9,5 @@ mod client;
 mod server_checks;
 mod connection;
 
-pub use breaker::Breaker;
-pub use client::{Away, Redis, Script};
-pub use connection::{PubSubEvent, Subscription};
+pub(crate) use client::{Away, Redis, Script};
+pub(crate) use connection::{PubSubEvent, Subscription};

@@ -16,7 +16,7 @@ use super::request_span::{RequestRecord, milliseconds};
 use crate::config::{AccessLog, Log};
 
 /// Turns on the lines of the access log, whatever else the log leaves out.
-pub const DIRECTIVE: &str = "kurz::access=info";
+pub(crate) const DIRECTIVE: &str = "kurz::access=info";
 
 /// Lines that may wait to be written.
 const QUEUE: usize = 8192;
@@ -38,7 +38,7 @@ pub(super) fn write_request(record: &RequestRecord) {
 
 /// An answer of the data plane.
 #[derive(Clone, Debug)]
-pub struct RedirectRecord {
+pub(crate) struct RedirectRecord {
     pub host: String,
     /// Its path; a query is left out of the log.
     pub path: String,
@@ -49,12 +49,12 @@ pub struct RedirectRecord {
 
 /// Where the data plane leaves its lines.
 #[derive(Clone, Debug)]
-pub struct RedirectLog(Sender<RedirectRecord>);
+pub(crate) struct RedirectLog(Sender<RedirectRecord>);
 
 impl RedirectLog {
     /// `None` unless the settings ask for redirects to be logged. Lines are written by one of `tasks`;
     /// after `stop` it writes what is left.
-    pub fn start(log: &Log, tasks: &TaskTracker, stop: &CancellationToken) -> Option<Self> {
+    pub(crate) fn start(log: &Log, tasks: &TaskTracker, stop: &CancellationToken) -> Option<Self> {
         if log.access != AccessLog::All {
             return None;
         }
@@ -69,7 +69,7 @@ impl RedirectLog {
     }
 
     /// Log an answer; a full queue drops it.
-    pub fn send(&self, record: RedirectRecord) {
+    pub(crate) fn send(&self, record: RedirectRecord) {
         if self.0.try_send(record).is_err() {
             metrics::counter!("kurz_access_log_dropped_total").increment(1);
         }

@@ -4,7 +4,7 @@ use std::error::Error;
 
 /// The text of `error` and of each of its sources. A source whose text the line has already is left
 /// out, since some errors print their source themselves.
-pub fn error_chain(error: &dyn Error) -> String {
+pub(crate) fn error_chain(error: &dyn Error) -> String {
     let mut text = error.to_string();
     let mut next = error.source();
     while let Some(source) = next {

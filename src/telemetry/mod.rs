@@ -4,13 +4,13 @@
 //! Invariants: nothing here fails or delays a request. What a queue cannot hold is dropped and
 //! counted. No token, key, cookie or query string is logged or exported.
 
-pub mod access_log;
+pub(crate) mod access_log;
 mod error_chain;
 mod otlp;
 mod request_span;
 mod request_id;
 mod trace_parent;
 
-pub use error_chain::error_chain;
-pub use request_id::{RequestId, RequestIds, X_REQUEST_ID};
-pub use request_span::{Telemetry, current_request_id, set_caller, trace_request};
+pub(crate) use error_chain::error_chain;
+pub(crate) use request_id::{RequestId, RequestIds};
+pub(crate) use request_span::{Telemetry, current_request_id, set_caller, trace_request};

@@ -11,7 +11,7 @@ use serde::{Serialize, Serializer};
 use crate::entropy::Entropy;
 
 /// The header that carries a request id, in both directions.
-pub const X_REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
+pub(super) const X_REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 
 const MAX_LENGTH: usize = 128;
 

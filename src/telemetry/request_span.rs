@@ -37,13 +37,13 @@ struct Current {
 }
 
 /// The id of the request that this task answers; `None` outside of the control plane.
-pub fn current_request_id() -> Option<RequestId> {
+pub(crate) fn current_request_id() -> Option<RequestId> {
     CURRENT.try_with(|current| current.id.clone()).ok()
 }
 
 /// Name the caller of the current request in its span, the access log and the export: by number,
 /// never by credential or email address.
-pub fn set_caller(caller: &Caller) {
+pub(crate) fn set_caller(caller: &Caller) {
     let name = match &caller.who {
         CallerKind::Open => CompactString::const_new("open"),
         CallerKind::Anonymous => CompactString::const_new(ANONYMOUS),
@@ -86,7 +86,7 @@ struct Incoming {
 }
 
 #[derive(Debug)]
-pub struct Telemetry {
+pub(crate) struct Telemetry {
     ids: RequestIds,
     clock: Clock,
     logs_access: bool,
@@ -96,7 +96,7 @@ pub struct Telemetry {
 impl Telemetry {
     /// As the settings ask for; the export runs as one of `tasks`, and sends the rest of its queue
     /// after `stop`.
-    pub fn start(
+    pub(crate) fn start(
         log: &Log,
         clock: Clock,
         entropy: Entropy,
@@ -114,12 +114,16 @@ impl Telemetry {
     }
 
     /// Makes the ids of requests that never get as far as the router.
-    pub fn ids(&self) -> &RequestIds {
+    pub(crate) fn ids(&self) -> &RequestIds {
         &self.ids
     }
 
     /// Give a request its id: the one in its headers where a trusted proxy sent it, else a new one.
-    pub fn admit(&self, request: &mut http::Request<impl Sized>, is_trusted: bool) -> RequestId {
+    pub(crate) fn admit(
+        &self,
+        request: &mut http::Request<impl Sized>,
+        is_trusted: bool,
+    ) -> RequestId {
         let headers: &HeaderMap = request.headers();
         let id = self.ids.of(headers, is_trusted);
         let parent = if is_trusted { TraceParent::of(headers) } else { None };
@@ -138,7 +142,7 @@ impl Telemetry {
 }
 
 /// The outermost layer of the router: runs a request in its span and puts its id into the answer.
-pub async fn trace_request(
+pub(crate) async fn trace_request(
     State(telemetry): State<Arc<Telemetry>>,
     request: Request,
     next: Next,
