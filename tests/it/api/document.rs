@@ -14,7 +14,7 @@ async fn get(path: &str) -> kurz_test_support::http::Answer {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn the_committed_document_is_the_one_that_is_served() {
+async fn docs_api_json_is_the_document_that_is_served() {
     let served = get("/api/openapi.json").await.text() + "\n";
     let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/api.json");
     #[expect(clippy::disallowed_methods, reason = "the developer's word to this test alone")]
@@ -24,7 +24,7 @@ async fn the_committed_document_is_the_one_that_is_served() {
     let committed = std::fs::read_to_string(&file).unwrap_or_default();
     assert!(
         committed == served,
-        "docs/api.json is not what the code says: run UPDATE_DOCS=1 cargo test --test it document"
+        "docs/api.json is not what the code says: run UPDATE_DOCS=1 ./scripts/test docs"
     );
 }
 
