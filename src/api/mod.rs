@@ -10,6 +10,7 @@ pub(crate) mod hosts;
 pub(crate) mod identity;
 pub(crate) mod input;
 pub(crate) mod keys;
+pub(crate) mod invitations;
 pub(crate) mod links;
 pub(crate) mod me;
 pub(crate) mod members;
@@ -86,7 +87,12 @@ pub(crate) fn endpoints() -> OpenApiRouter<Arc<App>> {
         .routes(routes!(hosts::add::add, hosts::list::list))
         .routes(routes!(hosts::remove::remove))
         .routes(routes!(links::claim::claim))
-        .routes(routes!(members::add::add, members::list::list))
+        .routes(routes!(invitations::create::create, invitations::list::list))
+        .routes(routes!(invitations::revoke::revoke))
+        .routes(routes!(me::invitations::list::list))
+        .routes(routes!(me::invitations::accept::accept))
+        .routes(routes!(me::invitations::decline::decline))
+        .routes(routes!(members::list::list))
         .routes(routes!(members::edit::edit, members::remove::remove))
         .routes(routes!(auth::register::register))
         .routes(routes!(auth::login::login))

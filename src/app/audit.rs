@@ -41,6 +41,7 @@ actions! {
     LinksEnabled = "links-enabled",
     Registered = "registered",
     PasswordChanged = "password-changed",
+    KeysRevoked = "keys-revoked",
     Promoted = "promoted",
     AccountDeleted = "left",
     KeyCreated = "made",
@@ -48,6 +49,10 @@ actions! {
     Added = "added",
     RoleChanged = "changed",
     Removed = "removed",
+    Invited = "invited",
+    InvitationAccepted = "invitation-accepted",
+    InvitationDeclined = "invitation-declined",
+    InvitationRevoked = "invitation-revoked",
 }
 
 impl Action {
@@ -196,6 +201,6 @@ mod tests {
             assert_eq!(Action::parse(action.as_str()), Some(*action));
         }
         assert_eq!(Action::parse("Created"), None);
-        assert_eq!(Action::ALL.len(), 19);
+        assert_eq!(Action::ALL.len(), 24);
     }
 }

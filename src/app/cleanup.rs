@@ -108,6 +108,7 @@ impl App {
             }
         }
         if cleaned.end == CleanupEnd::Complete {
+            self.finish_account_deletions().await?;
             cleaned.end = part_by_part(stop, || async {
                 let now = self.parts.clock.now();
                 let kept = Hour::from_number(Hour::of(now).number().saturating_sub(HOURS_KEPT));

@@ -6,6 +6,7 @@ use thiserror::Error;
 
 use crate::store;
 use kurz_core::account::Refused;
+use kurz_core::code::WorkspaceId;
 use kurz_core::limits::Limit;
 use kurz_core::link::fields::RefusedField;
 use kurz_core::time::Timestamp;
@@ -52,6 +53,9 @@ pub enum AppError {
     /// The link is not disabled.
     #[error("the link is not disabled")]
     NotDisabled,
+    /// The account that the link belonged to is deleted.
+    #[error("the account that this link belonged to is deleted: the link cannot come back")]
+    OwnerDeleted,
     /// The link is not deleted, so it cannot be restored.
     #[error("the link is not deleted")]
     NotDeleted,
@@ -83,9 +87,18 @@ pub enum AppError {
     InviteInvalid,
     #[error("this user is a member already")]
     MemberTaken,
-    /// The last administrator of a workspace stays.
-    #[error("a workspace keeps at least one administrator: make another one first")]
-    LastAdmin,
+    /// The workspace has as many members as there may be.
+    #[error("the workspace has as many members as it may have: remove one first")]
+    MembersFull,
+    /// The last administrator of workspaces stays.
+    #[error("{}", last_admin(.workspaces))]
+    LastAdmin { workspaces: Vec<WorkspaceId> },
+    /// The address of the account was not proved, and it is younger than the invitation.
+    #[error(
+        "this account was made after the invitation, so it takes the link: open the link that the \
+             administrator of the workspace has, or ask for another invitation"
+    )]
+    InvitationNeedsLink,
     /// As many links as a user may make in a month.
     #[error("the {limit} links of this month are used up")]
     MonthlyLimit {
@@ -125,6 +138,19 @@ fn refusal(refused: Refused) -> String {
     }
 }
 
+fn last_admin(workspaces: &[WorkspaceId]) -> String {
+    let names: Vec<&str> = workspaces.iter().map(WorkspaceId::as_str).collect();
+    let (names, those) = match names.as_slice() {
+        [] => ("a workspace".to_owned(), "that workspace"),
+        [only] => (format!("the workspace {only}"), "that workspace"),
+        several => (format!("the workspaces {}", several.join(", ")), "those workspaces"),
+    };
+    format!(
+        "the last administrator of {names} stays: make another member an administrator first, or \
+         delete {those}"
+    )
+}
+
 fn too_often(limit: Limit) -> &'static str {
     match limit {
         Limit::Logins => "too many failed tries to sign in: wait before the next one",
@@ -150,6 +176,7 @@ pub enum Resource {
     User,
     Key,
     Member,
+    Invitation,
     /// A link that the token opens.
     Claim,
     Session,
@@ -167,6 +194,7 @@ impl Resource {
             Self::User => "user-not-found",
             Self::Key => "key-not-found",
             Self::Member => "member-not-found",
+            Self::Invitation => "invitation-not-found",
             Self::Claim => "claim-not-found",
             Self::Session => "session-not-found",
             Self::Report => "report-not-found",
@@ -184,6 +212,7 @@ impl Display for Resource {
             Self::User => "user",
             Self::Key => "key",
             Self::Member => "member",
+            Self::Invitation => "invitation",
             Self::Claim => "link to be claimed with this token",
             Self::Session => "session",
             Self::Report => "report",

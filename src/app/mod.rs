@@ -16,7 +16,7 @@ mod page;
 mod workspaces;
 
 pub use accounts::keys::KeyRequest;
-pub use accounts::login::{Person, Registration, Session};
+pub use accounts::login::{PasswordChange, Person, Registration, Session};
 pub use accounts::passwords::{COST, Passwords, QUEUE};
 pub use accounts::sessions::{Browser, SESSION_LIFE};
 pub use admin::audit::AuditFilter;
@@ -37,6 +37,7 @@ pub use links::report::{MOST_WORDS, ReportRequest};
 pub use links::show::ShownLink;
 pub use page::Page;
 pub use target_health::Probe;
+pub use workspaces::invitations::{FreshInvitation, InvitationKey, ReceivedInvitation};
 pub use workspaces::{MAIN, Rights, ShownWorkspace, WorkspacePatch};
 
 use std::sync::Arc;
@@ -51,7 +52,9 @@ pub use crate::config::Signup;
 use crate::entropy::Entropy;
 use crate::peers::Peers;
 use crate::quota::SharedQuota;
-pub use crate::store::{ApiKey, BrowserSession, Host, Instance, Member, Report, User, Workspace};
+pub use crate::store::{
+    ApiKey, BrowserSession, Host, Instance, Invitation, Member, Report, User, Workspace,
+};
 use kurz_core::account::token::Tokens;
 use kurz_core::code::Reserved;
 use kurz_core::code::counter::Scrambler;

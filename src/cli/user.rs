@@ -37,11 +37,15 @@ pub(super) enum Command {
     /// List all accounts, one per line: email, rights, state, name
     #[command(after_help = "Example:\n  kurz user list")]
     List,
-    /// Set a password; signs the account out everywhere
-    #[command(after_help = "Example:\n  kurz user passwd ada@example.com")]
+    /// Set a password; signs the account out everywhere, but for its API keys
+    #[command(after_help = "Examples:\n  kurz user passwd ada@example.com\n  \
+        kurz user passwd ada@example.com --revoke-keys")]
     Passwd {
         /// The account's email address
         email: String,
+        /// Also revoke all API keys of the account
+        #[arg(long)]
+        revoke_keys: bool,
     },
     /// Make an account an administrator of the server
     #[command(after_help = "Example:\n  kurz user promote ada@example.com")]
@@ -94,15 +98,24 @@ pub(super) fn run(args: &OperatorArgs<Command>) -> Result<(), CliError> {
         Command::List => {
             with_accounts(&args.store, |accounts| async move { list(&accounts).await })
         }
-        Command::Passwd { email: text } => {
+        Command::Passwd { email: text, revoke_keys } => {
             let (email, password) = (email(text)?, ask_password()?);
             with_accounts(&args.store, |accounts| async move {
                 let user = accounts.find(&email).await.map_err(refused)?;
-                accounts
-                    .set_password(user.id, password, &Actor::operator())
+                let set = accounts
+                    .set_password(user.id, password, *revoke_keys, &Actor::operator())
                     .await
-                    .map_err(refused)
-                    .map(|_| ())
+                    .map_err(refused)?;
+                if set.revoked_keys > 0 {
+                    print_line(&format!("revoked {} API keys", set.revoked_keys))?;
+                }
+                if set.active_keys > 0 {
+                    print_line(&format!(
+                        "{} API keys of {email} still work: --revoke-keys revokes them as well",
+                        set.active_keys
+                    ))?;
+                }
+                Ok(())
             })
         }
         Command::Promote { email: text } => {

@@ -35,11 +35,16 @@ pub(crate) struct Problem {
     #[schema(example = "url-scheme-not-allowed")]
     code: &'static str,
     /// A sentence for people.
-    detail: String,
+    #[schema(value_type = String)]
+    detail: Box<str>,
     /// What is wrong, field by field.
     #[serde(skip_serializing_if = "<[_]>::is_empty")]
     #[schema(value_type = Vec<ProblemField>, required = false)]
     errors: Box<[ProblemField]>,
+    /// The workspaces that it is about, where it is about some.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Vec<String>, required = false, nullable = false)]
+    workspaces: Option<Box<WorkspaceNames>>,
     /// The id of the request, which the log of the server has as well; also in `X-Request-Id`.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(value_type = String, required = false, nullable = false, example = "9f86d081884c7d65")]
@@ -53,6 +58,10 @@ pub(crate) struct Problem {
     #[schema(ignore)]
     retry_after: Option<NonZeroU32>,
 }
+
+/// Names of workspaces, apart so that a problem stays small.
+#[derive(Clone, Debug, Serialize)]
+struct WorkspaceNames(Vec<String>);
 
 /// One field that cannot be as it is.
 #[derive(Clone, Debug, Serialize, ToSchema)]
@@ -82,8 +91,9 @@ impl Problem {
             title: status.canonical_reason().unwrap_or("Error"),
             status: status.as_u16(),
             code,
-            detail: detail.into(),
+            detail: detail.into().into_boxed_str(),
             errors: Box::default(),
+            workspaces: None,
             request_id: None,
             challenge: None,
             retry_after: NonZeroU32::new(5).filter(|_| status == StatusCode::SERVICE_UNAVAILABLE),
@@ -148,6 +158,11 @@ impl Problem {
         &self.detail
     }
 
+    /// The workspaces that it is about.
+    pub(crate) fn workspaces(&self) -> &[String] {
+        self.workspaces.as_ref().map_or(&[], |names| names.0.as_slice())
+    }
+
     /// The fields that cannot be as they are: name, code, sentence.
     pub(crate) fn fields(&self) -> impl Iterator<Item = (&'static str, &'static str, &str)> {
         self.errors.iter().map(|error| (error.field, error.code, error.detail.as_str()))
@@ -164,6 +179,14 @@ impl Problem {
         Self {
             errors: errors.collect(),
             ..Self::new(StatusCode::UNPROCESSABLE_ENTITY, code, detail)
+        }
+    }
+
+    /// The last administrator of these workspaces stays.
+    fn last_admin(names: Vec<String>, detail: String) -> Self {
+        Self {
+            workspaces: Some(Box::new(WorkspaceNames(names))),
+            ..Self::new(StatusCode::CONFLICT, "last-admin", detail)
         }
     }
 
@@ -229,7 +252,13 @@ impl From<AppError> for Problem {
             AppError::UrlTaken => (StatusCode::CONFLICT, "url-taken"),
             AppError::EmailTaken => (StatusCode::CONFLICT, "email-taken"),
             AppError::MemberTaken => (StatusCode::CONFLICT, "member-taken"),
-            AppError::LastAdmin => (StatusCode::CONFLICT, "last-admin"),
+            AppError::MembersFull => (StatusCode::CONFLICT, "members-too-many"),
+            AppError::OwnerDeleted => (StatusCode::CONFLICT, "owner-deleted"),
+            AppError::InvitationNeedsLink => (StatusCode::FORBIDDEN, "invitation-link-needed"),
+            AppError::LastAdmin { workspaces } => {
+                let names = workspaces.iter().map(ToString::to_string).collect();
+                return Self::last_admin(names, detail);
+            }
             AppError::SignupClosed => (StatusCode::FORBIDDEN, "signup-closed"),
             AppError::InviteInvalid => (StatusCode::FORBIDDEN, "invite-invalid"),
             AppError::WrongPassword => (StatusCode::FORBIDDEN, "wrong-password"),

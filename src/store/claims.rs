@@ -16,6 +16,7 @@ statements! {
             updated_at = $2, version = version + 1
         where claim_hash = $3 and code = $4 and owner_id is null and expires_at > $2
             and expired_at is null and deleted_at is null and purged_at is null
+            and exists (select 1 from live_users where id = $1)
         returning id";
     /// The counts of a claimed link go to its owner's list with it.
     MOVE_STATS = "update link_stats set list_scope = $1

@@ -6,12 +6,14 @@
 use crate::store::driver::{Outcome, Step, statements};
 use crate::store::insert::tag_steps;
 use crate::store::link_columns::{FIELD_COLUMNS, field_values};
+use crate::store::live_rows::live_workspace;
 use crate::store::row_checksum::row_checksum;
 use crate::store::text::Piece::{Assignments, Params, Text};
 use crate::store::text::{position_of, text};
 use crate::store::value::SqlValue;
 use crate::store::{Error, Store};
 use crate::store::{NewAuditEntry, audit};
+use kurz_core::account::UserId;
 use kurz_core::link::{Link, LinkFields, LinkId, Strategy};
 use kurz_core::time::Timestamp;
 
@@ -56,6 +58,16 @@ pub struct LinkEdit {
     pub fields: LinkFields,
 }
 
+/// What became of a link that was to be restored.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Restored {
+    Done,
+    /// It is not deleted, or purged.
+    NotDeleted,
+    /// Its workspace or its owner is deleted.
+    Gone,
+}
+
 impl Store {
     /// Change `link`; `false` when somebody changed it since it was read.
     pub async fn edit_link(
@@ -97,14 +109,23 @@ impl Store {
         Ok(!self.write_audited(step, change).await?.is_empty())
     }
 
-    /// Bring a deleted link back; `false` when it is not deleted, or purged.
+    /// Bring a deleted link back. With `owner` only while that account exists.
     pub async fn restore_link(
         &self,
-        id: LinkId,
+        link: &Link,
+        owner: Option<UserId>,
         now: Timestamp,
         change: &NewAuditEntry,
-    ) -> Result<bool, Error> {
-        let step = Step::new(RESTORE, [now.into(), SqlValue::Int(id.0)]);
-        Ok(!self.write_audited(step, change).await?.is_empty())
+    ) -> Result<Restored, Error> {
+        let steps = vec![
+            live_workspace(&link.workspace, owner),
+            Step::new(RESTORE, [now.into(), SqlValue::Int(link.id.0)]).or_undo(),
+            audit::step(change),
+        ];
+        Ok(match self.db.batch(steps).await? {
+            Outcome::Done(_) => Restored::Done,
+            Outcome::Undone(missed) if missed.contains(&0) => Restored::Gone,
+            Outcome::Undone(_) => Restored::NotDeleted,
+        })
     }
 }

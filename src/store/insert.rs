@@ -1,10 +1,12 @@
 //! New links, and revived ones. One link and a thousand are stored the same way, in one transaction.
 //!
 //! Invariant: whether a code is free is decided by the unique indexes, inside the insert itself.
-//! A purged link keeps its row, so the same indexes guard its code for good.
+//! A purged link keeps its row, so the same indexes guard its code for good. Whether the workspace and the
+//! owner exist is decided in the same statement or transaction, so no deletion can miss a link.
 
 use crate::store::driver::{Outcome, Step, statements};
 use crate::store::link_columns::{FIELD_COLUMNS, LINK_COLUMNS, at, field_values, join_tags};
+use crate::store::live_rows::{live_workspace, live_workspace_text};
 use crate::store::row_checksum::row_checksum;
 use crate::store::text::Piece::{Assignments, Names, Params, Text};
 use crate::store::text::text;
@@ -17,6 +19,9 @@ use kurz_core::time::Timestamp;
 
 /// Where the columns of the fields begin.
 const FIRST_FIELD: usize = LINK_COLUMNS.len() - FIELD_COLUMNS.len();
+/// The columns around `workspace`, which is the last one of an insert that looks for it.
+const BEFORE_WORKSPACE: &[&str] = LINK_COLUMNS.split_at(at!(workspace)).0;
+const AFTER_WORKSPACE: &[&str] = LINK_COLUMNS.split_at(at!(workspace) + 1).1;
 /// The first parameter of `REVIVE` after those of the fields.
 const AFTER_FIELDS: usize = 8 + FIELD_COLUMNS.len();
 
@@ -30,6 +35,19 @@ statements! {
         Text(") values ("),
         Params(1, LINK_COLUMNS.len()),
         Text(") on conflict do nothing"),
+    );
+    /// A link by itself, in one round trip: without its workspace, or its owner, there is nothing to put
+    /// into a column that is not null, and it fails.
+    INSERT_ALONE = live_workspace_text!(
+        Text("insert into links ("),
+        Names(BEFORE_WORKSPACE),
+        Text(", "),
+        Names(AFTER_WORKSPACE),
+        Text(", workspace) values ("),
+        Params(1, LINK_COLUMNS.len() - 1),
+        Text(", (");
+        at!(owner_id), LINK_COLUMNS.len();
+        Text(")) on conflict do nothing")
     );
     /// Bring back a link that is deleted, expired or purged, for the URL it always led to; not one
     /// that was disabled.
@@ -108,6 +126,8 @@ pub enum Inserted {
     Stored(Vec<Option<InsertedLink>>),
     /// None was stored, because these found a code or their URL taken.
     Undone(Vec<usize>),
+    /// None was stored, because the workspace or the owner was deleted.
+    Gone,
     /// None was stored, because the user made as many as they may in this month.
     OverLimit,
 }
@@ -131,10 +151,19 @@ impl Store {
         // transactions that want the same codes want them in the same order.
         let mut order: Vec<(usize, &NewLink)> = links.iter().copied().enumerate().collect();
         order.sort_by_key(|(_, link)| link.code.as_str());
+        if let [link] = links
+            && !link.revive
+            && link.fields.tags.is_empty()
+        {
+            return self.insert_alone(link).await;
+        }
 
-        let mut steps = Vec::with_capacity(links.len());
+        let gates = gates(links);
+        let gate_count = gates.len();
+        let mut steps = Vec::with_capacity(gate_count + links.len());
+        steps.extend(gates);
         // The link whose place a step's row tells; `None` for tags.
-        let mut owners = Vec::with_capacity(links.len());
+        let mut owners = vec![None; gate_count];
         for (at, link) in order {
             if link.revive {
                 let dead = [
@@ -165,10 +194,28 @@ impl Store {
                 }
                 Ok(Inserted::Stored(placed))
             }
+            Outcome::Undone(missed) if missed.iter().any(|at| *at < gate_count) => {
+                Ok(Inserted::Gone)
+            }
             Outcome::Undone(missed) => {
                 let owner = |at| owners.get(at).copied().flatten();
                 Ok(Inserted::Undone(missed.into_iter().filter_map(owner).collect()))
             }
+        }
+    }
+
+    /// Store a link that has no tags, in one statement.
+    async fn insert_alone(&self, link: &NewLink) -> Result<Inserted, Error> {
+        let mut row = row_of(link);
+        let workspace = row.remove(at!(workspace));
+        row.push(workspace);
+        match self.db.write(Step::new(INSERT_ALONE, row)).await {
+            Ok(rows) => {
+                let placed = rows.first().map(|row| place_of(link, row));
+                Ok(Inserted::Stored(vec![placed.transpose()?]))
+            }
+            Err(error) if matches!(error.kind(), Error::Dangling(_)) => Ok(Inserted::Gone),
+            Err(error) => Err(error),
         }
     }
 
@@ -183,15 +230,20 @@ impl Store {
             SqlValue::Int(meter.month.number()),
             SqlValue::Int(meter.limit),
         ];
-        let mut steps = vec![Step::new(COUNT_LINK, params).or_undo(), insert_step(link).or_undo()];
+        let mut steps = vec![
+            live_workspace(&link.workspace, link.owner),
+            Step::new(COUNT_LINK, params).or_undo(),
+            insert_step(link).or_undo(),
+        ];
         steps.extend(tag_steps(link.id, &link.fields.tags));
         match self.db.batch(steps).await? {
             Outcome::Done(rows) => {
-                let row = rows.get(1).and_then(|rows| rows.first());
+                let row = rows.get(2).and_then(|rows| rows.first());
                 let placed = row.map(|row| place_of(link, row));
                 Ok(Inserted::Stored(vec![placed.transpose()?]))
             }
-            Outcome::Undone(missed) if missed.contains(&0) => Ok(Inserted::OverLimit),
+            Outcome::Undone(missed) if missed.contains(&0) => Ok(Inserted::Gone),
+            Outcome::Undone(missed) if missed.contains(&1) => Ok(Inserted::OverLimit),
             Outcome::Undone(_) => Ok(Inserted::Undone(vec![0])),
         }
     }
@@ -204,7 +256,21 @@ impl Store {
     }
 }
 
+/// What must exist for links to be made: one step for each pair of an owner and a workspace, of which a
+/// request has one.
+fn gates(links: &[&NewLink]) -> Vec<Step> {
+    let mut pairs: Vec<_> = links.iter().map(|link| (link.owner, &link.workspace)).collect();
+    pairs.sort_by_key(|(owner, workspace)| (owner.map(|owner| owner.0), workspace.as_str()));
+    pairs.dedup();
+    pairs.into_iter().map(|(owner, workspace)| live_workspace(workspace, owner)).collect()
+}
+
 fn insert_step(link: &NewLink) -> Step {
+    Step::new(INSERT, row_of(link))
+}
+
+/// The values of the columns, in the order of [`LINK_COLUMNS`].
+fn row_of(link: &NewLink) -> Vec<SqlValue<'_>> {
     let values = [
         (at!(id), SqlValue::Int(link.id.0)),
         (at!(workspace), SqlValue::text(link.workspace.as_str())),
@@ -229,7 +295,7 @@ fn insert_step(link: &NewLink) -> Step {
             *place = value;
         }
     }
-    Step::new(INSERT, row)
+    row
 }
 
 fn revive_step(link: &NewLink) -> Step {

@@ -1,10 +1,11 @@
 //! API keys. Of the key itself only its hash is here.
 
-use crate::store::driver::{Step, statements};
+use crate::store::driver::{Outcome, Step, statements};
+use crate::store::live_rows::lock_user;
 use crate::store::users::{User, read_user, user_columns};
 use crate::store::value::{SqlRow, SqlValue};
 use crate::store::workspaces::read_id;
-use crate::store::{Error, NewAuditEntry, Store};
+use crate::store::{Error, NewAuditEntry, Store, audit};
 use kurz_core::account::{KeyId, Scopes, UserId};
 use kurz_core::code::WorkspaceId;
 use kurz_core::time::Timestamp;
@@ -17,9 +18,12 @@ macro_rules! key_columns {
 }
 
 statements! {
+    /// No row back: the user has as many keys as one may have. The user is locked by the step before.
     INSERT = "insert into api_keys (id, user_id, name, hash, prefix, scopes, workspace, created_at,
             expires_at)
-        values ($1, $2, $3, $4, $5, $6, $7, $8, $9)";
+        select $1, $2, $3, $4, $5, $6, $7, $8, $9
+        where (select count(*) from api_keys where user_id = $2 and revoked_at is null) < $10
+        returning id";
     /// Read by every request with a key that is not cached.
     FIND = concat!("select ", key_columns!(), ", ", user_columns!(),
         " from api_keys k join users u on u.id = k.user_id where k.hash = $1");
@@ -27,6 +31,10 @@ statements! {
         where k.user_id = $1 and k.id > $2 and k.revoked_at is null order by k.id limit $3");
     REVOKE = "update api_keys set revoked_at = $1
         where id = $2 and user_id = $3 and revoked_at is null returning hash";
+    REVOKE_ALL = "update api_keys set revoked_at = $1
+        where user_id = $2 and revoked_at is null returning id";
+    COUNT = "select count(*) from api_keys where user_id = $1 and revoked_at is null
+        and (expires_at is null or expires_at > $2)";
     TOUCH = "update api_keys set last_used_at = $1 where id = $2";
 }
 
@@ -48,14 +56,30 @@ pub struct ApiKey {
     pub revoked_at: Option<Timestamp>,
 }
 
+/// What became of a new key.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum KeyInsert {
+    Done,
+    /// The user has as many keys as one may have.
+    TooMany,
+    /// The account is deleted.
+    UserGone,
+}
+
+/// The step that revokes all keys of a user.
+pub(super) fn revoke_all_step(user: UserId, now: Timestamp) -> Step {
+    Step::new(REVOKE_ALL, [now.into(), SqlValue::Int(user.0)])
+}
+
 impl Store {
-    /// Keep a key under its hash.
+    /// Keep a key under its hash, unless its user has `most` already.
     pub async fn insert_key(
         &self,
         key: &ApiKey,
         hash: &[u8; 32],
+        most: i64,
         change: &NewAuditEntry,
-    ) -> Result<(), Error> {
+    ) -> Result<KeyInsert, Error> {
         let params = [
             SqlValue::Int(key.id.0),
             SqlValue::Int(key.user.0),
@@ -66,8 +90,21 @@ impl Store {
             key.workspace.as_ref().map(WorkspaceId::as_str).into(),
             key.created_at.into(),
             key.expires_at.into(),
+            SqlValue::Int(most),
         ];
-        self.write_audited(Step::new(INSERT, params), change).await.map(|_| ())
+        let steps =
+            vec![lock_user(key.user), Step::new(INSERT, params).or_undo(), audit::step(change)];
+        Ok(match self.db.batch(steps).await? {
+            Outcome::Done(_) => KeyInsert::Done,
+            Outcome::Undone(missed) if missed.contains(&0) => KeyInsert::UserGone,
+            Outcome::Undone(_) => KeyInsert::TooMany,
+        })
+    }
+
+    /// How many keys of a user work at `now`.
+    pub async fn count_keys(&self, user: UserId, now: Timestamp) -> Result<i64, Error> {
+        let rows = self.db.list(COUNT, vec![SqlValue::Int(user.0), now.into()]).await?;
+        rows.first().map_or(Ok(0), |row| row.int(0))
     }
 
     /// The key of a hash, and its owner.

@@ -1,12 +1,29 @@
 //! Members of workspaces and their roles.
 
-use crate::store::driver::{Step, statements};
+use crate::store::driver::{Outcome, Step, statements};
+use crate::store::live_rows::{live_user, lock_workspace};
 use crate::store::value::{SqlRow, SqlValue};
 use crate::store::workspaces::{Workspace, read_workspace};
-use crate::store::{Error, NewAuditEntry, Store};
+use crate::store::{Error, NewAuditEntry, Store, audit};
 use kurz_core::account::{Email, Role, UserId};
 use kurz_core::code::WorkspaceId;
 use kurz_core::time::Timestamp;
+
+/// Whether a workspace has another administrator than a user: one who can sign in.
+macro_rules! other_admin {
+    ($workspace:literal, $user:literal) => {
+        concat!(
+            "exists (select 1 from members o join users a on a.id = o.user_id
+                and a.deleted_at is null and a.disabled_at is null
+            where o.workspace = ",
+            $workspace,
+            " and o.user_id <> ",
+            $user,
+            " and o.role = 'admin')"
+        )
+    };
+}
+pub(super) use other_admin;
 
 statements! {
     /// Read by every request about a workspace that is not `main`.
@@ -14,26 +31,40 @@ statements! {
     FIND = "select u.id, u.email, u.name, m.role, m.created_at
         from members m join users u on u.id = m.user_id
         where m.workspace = $1 and u.email = $2";
-    INSERT = "insert into members (workspace, user_id, role, created_at) values ($1, $2, $3, $4)
+    /// No row back: they are in, or there are as many as there may be.
+    INSERT = "insert into members (workspace, user_id, role, created_at)
+        select $1, $2, $3, $4 where (select count(*) from members where workspace = $1) < $5
         on conflict do nothing returning user_id";
     LIST = "select u.id, u.email, u.name, m.role, m.created_at
         from members m join users u on u.id = m.user_id
         where m.workspace = $1 and m.user_id > $2 order by m.user_id limit $3";
-    /// Not when it would leave the workspace without an administrator.
-    SET_ROLE = "update members set role = $1
-        where workspace = $2 and user_id = $3 and (role <> 'admin' or $1 = 'admin' or exists
-            (select 1 from members o where o.workspace = $2 and o.user_id <> $3
-                and o.role = 'admin'))
-        returning user_id";
-    DELETE = "delete from members
-        where workspace = $1 and user_id = $2 and (role <> 'admin' or exists
-            (select 1 from members o where o.workspace = $1 and o.user_id <> $2
-                and o.role = 'admin'))
-        returning user_id";
+    /// Not when it would leave the workspace without an administrator. The workspace is locked by a step
+    /// before, so that two of them cannot each go by the other.
+    SET_ROLE = concat!("update members set role = $1
+        where workspace = $2 and user_id = $3 and (role <> 'admin' or $1 = 'admin' or ",
+            other_admin!("$2", "$3"), ")
+        returning user_id");
+    DELETE = concat!("delete from members
+        where workspace = $1 and user_id = $2 and (role <> 'admin' or ",
+            other_admin!("$1", "$2"), ")
+        returning user_id");
     WORKSPACES = "select w.id, w.strategy, w.hit_limit, w.created_at, w.updated_at
         from members m join workspaces w on w.id = m.workspace
         where m.user_id = $1 and m.workspace > $2 and w.deleted_at is null
         order by m.workspace limit $3";
+}
+
+/// Most members of a workspace.
+const MOST_MEMBERS: i64 = 1000;
+
+/// What became of a change to a member.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum MemberChange {
+    Done,
+    /// The workspace, the account or the member is gone.
+    Gone,
+    /// The last administrator stays.
+    LastAdmin,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -68,19 +99,6 @@ impl Store {
         self.db.find(FIND, &params).await?.map(|row| read_member(&row)).transpose()
     }
 
-    /// Add a member; `false` when the user is one already.
-    pub async fn insert_member(
-        &self,
-        workspace: &WorkspaceId,
-        user: UserId,
-        role: Role,
-        now: Timestamp,
-        change: &NewAuditEntry,
-    ) -> Result<bool, Error> {
-        let step = insert_step(workspace, user, role, now);
-        Ok(!self.write_audited(step, change).await?.is_empty())
-    }
-
     /// Members in the order of their numbers, after `after`.
     pub async fn list_members(
         &self,
@@ -93,31 +111,53 @@ impl Store {
         self.db.list(LIST, params).await?.iter().map(read_member).collect()
     }
 
-    /// Give a member another role; `false` when they are gone, or the last administrator.
+    /// Give a member another role.
     pub async fn set_role(
         &self,
         workspace: &WorkspaceId,
         user: UserId,
         role: Role,
         change: &NewAuditEntry,
-    ) -> Result<bool, Error> {
+    ) -> Result<MemberChange, Error> {
         let params = [
             SqlValue::text(role.as_str()),
             SqlValue::text(workspace.as_str()),
             SqlValue::Int(user.0),
         ];
-        Ok(!self.write_audited(Step::new(SET_ROLE, params), change).await?.is_empty())
+        self.change_member(workspace, user, Step::new(SET_ROLE, params), change).await
     }
 
-    /// Remove a member; `false` when they are gone, or the last administrator.
+    /// Remove a member.
     pub async fn delete_member(
         &self,
         workspace: &WorkspaceId,
         user: UserId,
         change: &NewAuditEntry,
-    ) -> Result<bool, Error> {
+    ) -> Result<MemberChange, Error> {
         let params = [SqlValue::text(workspace.as_str()), SqlValue::Int(user.0)];
-        Ok(!self.write_audited(Step::new(DELETE, params), change).await?.is_empty())
+        self.change_member(workspace, user, Step::new(DELETE, params), change).await
+    }
+
+    /// Do a step that keeps the last administrator.
+    async fn change_member(
+        &self,
+        workspace: &WorkspaceId,
+        user: UserId,
+        step: Step,
+        change: &NewAuditEntry,
+    ) -> Result<MemberChange, Error> {
+        let steps =
+            vec![live_user(user), lock_workspace(workspace), step.or_undo(), audit::step(change)];
+        Ok(match self.db.batch(steps).await? {
+            Outcome::Done(_) => MemberChange::Done,
+            Outcome::Undone(missed) if missed == [2] => {
+                match self.find_role(workspace, user).await? {
+                    Some(_) => MemberChange::LastAdmin,
+                    None => MemberChange::Gone,
+                }
+            }
+            Outcome::Undone(_) => MemberChange::Gone,
+        })
     }
 
     /// The workspaces that a user is in, by name, after `after`.
@@ -144,11 +184,12 @@ pub(super) fn insert_step(
         SqlValue::Int(user.0),
         SqlValue::text(role.as_str()),
         now.into(),
+        SqlValue::Int(MOST_MEMBERS),
     ];
     Step::new(INSERT, params)
 }
 
-fn read_role(text: &str) -> Result<Role, Error> {
+pub(super) fn read_role(text: &str) -> Result<Role, Error> {
     text.parse().map_err(|()| Error::Corrupt(format!("`{text}` is no role")))
 }
 

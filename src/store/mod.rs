@@ -3,6 +3,7 @@
 //! `driver` is the seam, `sqlite` and `postgres` stand behind it, `migrate` keeps the tables up to
 //! date; each other file holds the statements of one concern, each of them once.
 
+mod account_deletion;
 mod audit;
 mod backup;
 mod claims;
@@ -18,6 +19,7 @@ mod health;
 mod insert;
 mod inspect;
 mod instances;
+mod invitations;
 mod keys;
 mod link_columns;
 mod links;
@@ -25,6 +27,7 @@ mod list;
 mod list_sort;
 mod list_scope;
 mod listen;
+mod live_rows;
 mod locks;
 mod members;
 mod migrate;
@@ -49,24 +52,26 @@ mod workspaces;
 #[cfg(test)]
 mod tests;
 
+pub use account_deletion::AccountMark;
 pub use audit::{AuditQuery, AuditRow, NewAuditEntry, Subject};
 pub use backup::backup;
 pub use claims::Claim;
 pub use cleanup::LinkAddress;
 pub use clicks::{LogRow, PeriodClicks, PlatformTotals, WriteSeq};
 pub use copy::{Checksum, Progress};
-pub use edit::LinkEdit;
+pub use edit::{LinkEdit, Restored};
 pub use error::Error;
 pub use health::{CheckResult, DueCheck};
 pub use insert::{Inserted, InsertedLink, MonthlyLinkLimit, NewLink};
 pub use instances::Instance;
-pub use keys::ApiKey;
+pub use invitations::{Accepted, Invitation, Invited, NewInvitation};
+pub use keys::{ApiKey, KeyInsert};
 pub use list::ListQuery;
 pub use list_scope::ListScope;
 pub use list_sort::{Position, Search, Sort, SortKey};
 pub use listen::{Listening, MOST_BYTES};
 pub use locks::HeldLock;
-pub use members::Member;
+pub use members::{Member, MemberChange};
 pub use migrate::SchemaState;
 pub use redirect_lookup::RedirectRow;
 pub use reports::{NewReport, Report, ReportBounds, Reported};

@@ -363,7 +363,7 @@ pub(crate) fn failed(error: &tokio_postgres::Error) -> Error {
     };
     match *state {
         SqlState::DISK_FULL => Error::Full(text),
-        SqlState::FOREIGN_KEY_VIOLATION => Error::Dangling(text),
+        SqlState::FOREIGN_KEY_VIOLATION | SqlState::NOT_NULL_VIOLATION => Error::Dangling(text),
         SqlState::DATA_CORRUPTED | SqlState::INDEX_CORRUPTED => Error::Corrupt(text),
         SqlState::QUERY_CANCELED
         | SqlState::IDLE_IN_TRANSACTION_SESSION_TIMEOUT

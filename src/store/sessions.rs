@@ -4,6 +4,7 @@
 //! a new password and signing out everywhere end all of them without touching this table.
 
 use crate::store::driver::{Step, statements};
+use crate::store::live_rows::live_user;
 use crate::store::users::{User, read_user, user_columns};
 use crate::store::value::{SqlRow, SqlValue};
 use crate::store::{Error, Store};
@@ -59,7 +60,7 @@ impl Store {
             new.created_at.into(),
             new.expires_at.into(),
         ];
-        self.db.batch(vec![sweep, Step::new(INSERT, params)]).await.map(|_| ())
+        self.db.batch(vec![live_user(user.id), sweep, Step::new(INSERT, params)]).await.map(|_| ())
     }
 
     /// A session that is valid at `now`, and its user.

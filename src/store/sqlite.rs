@@ -367,7 +367,9 @@ fn read_rows(
 pub(crate) fn failed(error: &rusqlite::Error) -> Error {
     let text = error.to_string();
     match error.sqlite_error_code() {
-        Some(ErrorCode::ConstraintViolation) if text.contains("FOREIGN KEY") => {
+        Some(ErrorCode::ConstraintViolation)
+            if text.contains("FOREIGN KEY") || text.contains("NOT NULL") =>
+        {
             Error::Dangling(text)
         }
         Some(ErrorCode::DiskFull) => Error::Full(text),

@@ -3,12 +3,13 @@
 
 use crate::store::driver::Sql;
 use crate::store::{
-    audit, claims, cleanup, clicks, copy, counters, disable, edit, health, insert, instances, keys,
-    links, list, locks, members, redirect_lookup, reports, row_checksum, secrets, sessions, users,
-    workspaces,
+    account_deletion, audit, claims, cleanup, clicks, copy, counters, disable, edit, health,
+    insert, instances, invitations, keys, links, list, live_rows, locks, members, redirect_lookup,
+    reports, row_checksum, secrets, sessions, users, workspaces,
 };
 
 pub(super) const ALL: &[&[Sql]] = &[
+    account_deletion::STATEMENTS,
     audit::STATEMENTS,
     claims::STATEMENTS,
     cleanup::STATEMENTS,
@@ -25,9 +26,11 @@ pub(super) const ALL: &[&[Sql]] = &[
     health::STATEMENTS,
     insert::STATEMENTS,
     instances::STATEMENTS,
+    invitations::STATEMENTS,
     keys::STATEMENTS,
     links::STATEMENTS,
     list::STATEMENTS,
+    live_rows::STATEMENTS,
     locks::STATEMENTS,
     members::STATEMENTS,
     redirect_lookup::STATEMENTS,

@@ -1,8 +1,8 @@
-//! Users: who can sign in. Also what goes when an account goes.
+//! Users: who can sign in. An account that is marked as deleted is not found here.
 
 use crate::store::driver::{Outcome, Step, statements};
 use crate::store::value::{SqlRow, SqlValue};
-use crate::store::{Error, NewAuditEntry, Store, audit};
+use crate::store::{Error, NewAuditEntry, Store, audit, keys};
 use kurz_core::account::{Email, UserId};
 use kurz_core::time::Timestamp;
 
@@ -20,15 +20,16 @@ statements! {
     INSERT = "insert into users (id, email, name, password_hash, token_version, admin_at,
             created_at, updated_at)
         values ($1, $2, $3, $4, $5, $6, $7, $7) on conflict (email) do nothing returning id";
-    FIND = concat!("select ", user_columns!(), " from users u where u.email = $1");
+    FIND = concat!("select ", user_columns!(), " from users u
+        where u.email = $1 and u.deleted_at is null");
     LIST = concat!("select ", user_columns!(), " from users u where u.email > $1
-        order by u.email limit $2");
+        and u.deleted_at is null order by u.email limit $2");
     /// Invalidates tokens issued before: the version only grows, and starts at the time
     /// of registration, so that no version of a deleted account comes again.
     SET_PASSWORD = "update users set password_hash = $1,
             token_version = case when token_version >= $2 then token_version + 1 else $2 end,
             updated_at = $2
-        where id = $3 returning token_version";
+        where id = $3 and deleted_at is null returning token_version";
     END_TOKENS = "update users set
             token_version = case when token_version >= $1 then token_version + 1 else $1 end,
             updated_at = $1
@@ -36,25 +37,13 @@ statements! {
     DISABLE = "update users set disabled_at = $1, updated_at = $1 where id = $2 returning id";
     ENABLE = "update users set disabled_at = null, updated_at = $1 where id = $2 returning id";
     GRANT_ADMIN = "update users set admin_at = $1, updated_at = $1 where id = $2 returning id";
-    /// Some of a user's own links; those that it returned do not match again.
-    DELETE_LINKS = "update links set deleted_at = $1, updated_at = $1, version = version + 1
-        where id in (select id from links where list_scope = $2
-            and deleted_at is null and purged_at is null limit $3)
-        returning workspace, code";
-    FIND_ADMIN = "select id from users where admin_at is not null limit 1";
-    DELETE_KEYS = "delete from api_keys where user_id = $1";
-    DELETE_MEMBERSHIPS = "delete from members where user_id = $1";
-    DELETE_SESSIONS = "delete from sessions where user_id = $1";
-    DELETE_MONTHS = "delete from user_months where user_id = $1";
-    DELETE = "delete from users where id = $1 returning id";
+    FIND_ADMIN = "select id from users where admin_at is not null and deleted_at is null limit 1";
     /// An invitation is good once, for one address, for some time.
     USE_INVITE = "update invites set used_at = $1
         where hash = $2 and email = $3 and used_at is null and expires_at > $1 returning email";
     INSERT_INVITE = "insert into invites (hash, email, created_at, expires_at)
         values ($1, $2, $3, $4)";
 }
-
-const PART: i64 = 500;
 
 /// A user who can sign in.
 #[derive(Clone, PartialEq, Eq)]
@@ -134,18 +123,25 @@ impl Store {
         rows.iter().map(|row| read_user(row, 0)).collect()
     }
 
-    /// Set a password's hash and end all tokens; the new token version, or `None` when the account
-    /// is gone.
+    /// Set a password's hash, end all tokens and, with an entry for that, revoke all keys; the new token
+    /// version and how many keys were revoked, or `None` when the account is gone.
     pub async fn set_password(
         &self,
         id: UserId,
         hash: &str,
         now: Timestamp,
         change: &NewAuditEntry,
-    ) -> Result<Option<i64>, Error> {
+        revoke_keys: Option<&NewAuditEntry>,
+    ) -> Result<Option<(i64, usize)>, Error> {
         let params = [SqlValue::text(hash), now.into(), SqlValue::Int(id.0)];
-        let rows = self.write_audited(Step::new(SET_PASSWORD, params), change).await?;
-        rows.first().map(|row| row.int(0)).transpose()
+        let mut steps = vec![Step::new(SET_PASSWORD, params).or_undo(), audit::step(change)];
+        if let Some(revoke) = revoke_keys {
+            steps.extend([keys::revoke_all_step(id, now), audit::step(revoke)]);
+        }
+        let Outcome::Done(rows) = self.db.batch(steps).await? else { return Ok(None) };
+        let revoked = rows.get(2).map_or(0, Vec::len);
+        let version = rows.first().and_then(|rows| rows.first());
+        version.map(|row| Ok((row.int(0)?, revoked))).transpose()
     }
 
     /// End all tokens of a user.
@@ -180,32 +176,6 @@ impl Store {
 
     pub async fn has_admin(&self) -> Result<bool, Error> {
         Ok(!self.db.list(FIND_ADMIN, Vec::new()).await?.is_empty())
-    }
-
-    /// Delete some of a user's own links; the workspace and code of each. Empty: none is left.
-    pub async fn delete_own_links(
-        &self,
-        id: UserId,
-        now: Timestamp,
-    ) -> Result<Vec<(String, String)>, Error> {
-        let own = SqlValue::owned(format!("main/{id}"));
-        let params = [now.into(), own, SqlValue::Int(PART)];
-        let rows = self.db.write(Step::new(DELETE_LINKS, params)).await?;
-        rows.iter().map(|row| Ok((row.text(0)?.to_owned(), row.text(1)?.to_owned()))).collect()
-    }
-
-    /// Delete an account with its keys and memberships; `false` when it is gone already.
-    pub async fn delete_user(&self, id: UserId, change: &NewAuditEntry) -> Result<bool, Error> {
-        let of_user = |sql| Step::new(sql, [SqlValue::Int(id.0)]);
-        let steps = vec![
-            of_user(DELETE_KEYS),
-            of_user(DELETE_MEMBERSHIPS),
-            of_user(DELETE_SESSIONS),
-            of_user(DELETE_MONTHS),
-            of_user(DELETE).or_undo(),
-            audit::step(change),
-        ];
-        Ok(matches!(self.db.batch(steps).await?, Outcome::Done(_)))
     }
 
     pub async fn insert_invite(

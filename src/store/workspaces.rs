@@ -1,6 +1,7 @@
 //! Workspaces and the hosts they answer on.
 
 use crate::store::driver::{Outcome, Step, statements};
+use crate::store::live_rows::{live_user, lock_workspace};
 use crate::store::value::{SqlRow, SqlValue};
 use crate::store::{Error, NewAuditEntry, Store, audit, members};
 use kurz_core::account::{Role, UserId};
@@ -26,13 +27,15 @@ statements! {
         where id > $1 and deleted_at is null order by id limit $2";
     UPDATE = "update workspaces set strategy = $1, hit_limit = $2, updated_at = $3
         where id = $4 and deleted_at is null returning id";
-    /// Only when no link of it can be followed or restored by surprise.
+    /// Only when no link of it can be followed or restored by surprise. The workspace is locked by a step
+    /// before: a link that is being made then is seen, or is not made.
     DELETE = "update workspaces set deleted_at = $1, updated_at = $1
         where id = $2 and deleted_at is null and not exists
             (select 1 from links where workspace = $2 and deleted_at is null and purged_at is null)
         returning id";
     DELETE_HOSTS = "delete from hosts where workspace = $1";
     DELETE_MEMBERS = "delete from members where workspace = $1";
+    DELETE_INVITATIONS = "delete from workspace_invitations where workspace = $1";
     /// The first workspace to name a host keeps it.
     INSERT_HOST = "insert into hosts (host, workspace, created_at) values ($1, $2, $3)
                    on conflict (host) do nothing returning host";
@@ -94,7 +97,8 @@ impl Store {
         let now = workspace.created_at;
         // Where nobody has an account, a deleted one may come back: all links are everybody's.
         let insert = if admin.is_some() { INSERT_NEW } else { INSERT };
-        let mut steps = vec![Step::new(insert, insert_params(workspace)).or_undo()];
+        let mut steps: Vec<Step> = admin.map(live_user).into_iter().collect();
+        steps.push(Step::new(insert, insert_params(workspace)).or_undo());
         steps.extend(
             admin.map(|admin| members::insert_step(&workspace.id, admin, Role::Admin, now)),
         );
@@ -136,10 +140,12 @@ impl Store {
         change: &NewAuditEntry,
     ) -> Result<bool, Error> {
         let steps = vec![
+            lock_workspace(id),
             Step::new(DELETE, [now.into(), SqlValue::text(id.as_str())]).or_undo(),
             Step::new(RELEASE_HOSTS, [now.into(), SqlValue::text(id.as_str())]),
             Step::new(DELETE_HOSTS, [SqlValue::text(id.as_str())]),
             Step::new(DELETE_MEMBERS, [SqlValue::text(id.as_str())]),
+            Step::new(DELETE_INVITATIONS, [SqlValue::text(id.as_str())]),
             audit::step(change),
         ];
         Ok(matches!(self.db.batch(steps).await?, Outcome::Done(_)))

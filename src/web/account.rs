@@ -11,6 +11,7 @@ use crate::app::{App, AppError, Browser, BrowserSession, Resource};
 use crate::web::cookies;
 use crate::web::errors::{FormErrors, PageError};
 use crate::web::form::FormData;
+use crate::web::i18n::fill;
 use crate::web::keys::Keys;
 use crate::web::login::agent;
 use crate::web::page::{self, Layout, Note};
@@ -26,6 +27,8 @@ struct AccountPage {
     since: String,
     sessions: Vec<SessionRow>,
     keys: Keys,
+    /// The offer to revoke the keys with a change of the password, if there are any.
+    revoke_keys: Option<String>,
     password_refused: Option<String>,
     delete_refused: Option<String>,
 }
@@ -54,13 +57,16 @@ async fn account_page(app: &App, visitor: &Visitor) -> Result<AccountPage, AppEr
         since: page::time(session.created_at),
         seen: page::time(session.seen_at),
     };
+    let keys = Keys::read(app, &visitor.caller, words, None).await?;
+    let key_count = Some(keys.list.len()).filter(|count| *count > 0);
     Ok(AccountPage {
         page: Layout::new(app, visitor),
         email: browser.person.email.to_string(),
         name: browser.person.name.clone(),
         since: page::time(browser.person.created_at),
         sessions: sessions.into_iter().map(row).collect(),
-        keys: Keys::read(app, &visitor.caller, words, None).await?,
+        revoke_keys: key_count.map(|count| fill(words.account.revoke_keys, count)),
+        keys,
         password_refused: None,
         delete_refused: None,
     })
@@ -73,6 +79,8 @@ pub(super) async fn account(
     let words = &visitor.words().account;
     let note = match query.text("note") {
         "password" => Some(words.password_changed),
+        "password-keys" => Some(words.password_changed_keys),
+        "password-revoked" => Some(words.password_changed_revoked),
         "ended" => Some(words.session_ended),
         "revoked" => Some(words.revoked),
         _ => None,
@@ -88,13 +96,18 @@ pub(super) async fn password(
     headers: HeaderMap,
     form: FormData,
 ) -> Result<Response, PageError> {
-    let changed =
-        app.change_password(&visitor.caller, form.text("current"), form.text("new")).await;
-    match changed {
-        Ok(session) => {
-            let secret = app.open_session(&session.person, agent(&headers)).await?;
+    let (current, new) = (form.text("current"), form.text("new"));
+    let revoke_keys = form.word("revoke_keys").is_some();
+    match app.change_password(&visitor.caller, current, new, revoke_keys).await {
+        Ok(changed) => {
+            let secret = app.open_session(&changed.session.person, agent(&headers)).await?;
             let cookie = cookies::keep_session(&app, &secret);
-            let back = Redirect::to("/app/account?note=password");
+            let note = match (changed.active_keys, changed.revoked_keys) {
+                (1.., _) => "password-keys",
+                (_, 1..) => "password-revoked",
+                _ => "password",
+            };
+            let back = Redirect::to(&format!("/app/account?note={note}"));
             Ok((AppendHeaders([(SET_COOKIE, cookie)]), back).into_response())
         }
         Err(error) => {

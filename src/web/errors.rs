@@ -108,6 +108,9 @@ fn tell(words: &Words, problem: &Problem) -> String {
     match problem.retry_after().filter(|_| problem.code() == "too-many-requests") {
         Some(wait) if wait.get() <= 90 => fill(words.trouble.wait_seconds, wait),
         Some(wait) => fill(words.trouble.wait_minutes, wait.get().div_ceil(60)),
+        None if problem.code() == "last-admin" => {
+            fill(words.trouble.last_admin, problem.workspaces().join(", "))
+        }
         None => explain(words, problem.code(), problem.detail()),
     }
 }
@@ -141,9 +144,10 @@ pub(super) fn explain(words: &Words, code: &str, detail: &str) -> String {
         "email-invalid" => trouble.email_invalid,
         "email-taken" => trouble.email_taken,
         "invite-invalid" => trouble.invite_invalid,
-        "user-unknown" => trouble.user_unknown,
+        "invitations-too-many" => trouble.invitations_too_many,
+        "invitation-link-needed" => words.workspace.needs_link,
+        "members-too-many" => trouble.members_too_many,
         "member-taken" => trouble.member_taken,
-        "last-admin" => trouble.last_admin,
         "host-invalid" => trouble.host_invalid,
         "host-taken" => trouble.host_taken,
         "workspace-taken" => trouble.workspace_taken,

@@ -8,7 +8,7 @@ use crate::web::errors::{FormErrors, PageError};
 use crate::web::form::FormData;
 use crate::web::i18n::Words;
 use crate::web::page;
-use crate::web::site::own_path;
+use crate::web::site::page_path;
 use crate::web::visitor::PageCall;
 use kurz_core::account::{Caller, KeyId, Scope};
 use kurz_core::link::field_text::read_time;
@@ -130,6 +130,6 @@ pub(super) async fn revoke(
 ) -> Result<Response, PageError> {
     let id = form.text("id").parse().map_err(|_| AppError::NotFound(Resource::Key))?;
     app.revoke_key(&visitor.caller, KeyId(id)).await?;
-    let back = own_path(form.text("back")).unwrap_or("/app/account");
+    let back = page_path(form.text("back")).unwrap_or("/app/account");
     Ok(Redirect::to(&format!("{back}?note=revoked")).into_response())
 }

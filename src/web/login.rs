@@ -11,7 +11,7 @@ use crate::web::cookies;
 use crate::web::errors::{FormErrors, PageError};
 use crate::web::form::FormData;
 use crate::web::page::{self, Layout, Note};
-use crate::web::site::own_path;
+use crate::web::site::page_path;
 use crate::web::visitor::{PublicCall, Visitor};
 
 /// Where those go who came from nowhere in particular.
@@ -25,6 +25,8 @@ struct LoginPage {
     is_closed: bool,
     wants_invite: bool,
     next: String,
+    /// The query that keeps `next` on the way to the other form.
+    keep_next: String,
     email: String,
     name: String,
     invite: String,
@@ -33,17 +35,24 @@ struct LoginPage {
 
 fn login_page_of(app: &App, visitor: &Visitor, is_new: bool, form: &FormData) -> LoginPage {
     let signup = app.policy().signup;
+    let next = page_path(form.text("next"));
     LoginPage {
         page: Layout::new(app, visitor),
         is_new,
         is_closed: signup == Signup::Closed,
         wants_invite: signup == Signup::Invite,
-        next: own_path(form.text("next")).unwrap_or_default().to_owned(),
+        keep_next: next.map(query_of).unwrap_or_default(),
+        next: next.unwrap_or_default().to_owned(),
         email: form.text("email").to_owned(),
         name: form.text("name").to_owned(),
         invite: form.text("invite").to_owned(),
         refusal: FormErrors::default(),
     }
+}
+
+fn query_of(next: &str) -> String {
+    let next: String = url::form_urlencoded::byte_serialize(next.as_bytes()).collect();
+    format!("?next={next}")
 }
 
 fn show(call: &PublicCall, is_new: bool) -> Response {
@@ -103,7 +112,7 @@ fn finish(
 ) -> Result<Response, PageError> {
     match secret {
         Ok(secret) => {
-            let next = own_path(form.text("next")).unwrap_or(INSIDE);
+            let next = page_path(form.text("next")).unwrap_or(INSIDE);
             let cookie = cookies::keep_session(app, &secret);
             Ok((AppendHeaders([(SET_COOKIE, cookie)]), Redirect::to(next)).into_response())
         }

@@ -28,6 +28,16 @@ pub(super) async fn language(State(app): State<Arc<App>>, form: FormData) -> Res
     }
 }
 
+/// A page to go on to after signing in: the front page, or one of `/app`. Other paths of this server can be
+/// short links, which lead elsewhere.
+pub(super) fn page_path(text: &str) -> Option<&str> {
+    let path = text.split(['?', '#']).next().unwrap_or_default();
+    let inside = path == "/app" || path.starts_with("/app/");
+    // Browsers resolve dots, also encoded ones; no page has a percent sign in its path.
+    let plain = !path.contains('%') && !path.split('/').any(|part| part == "." || part == "..");
+    own_path(text).filter(|_| plain && (inside || text == "/"))
+}
+
 /// A path of this server, and nothing that a browser takes for another one.
 pub(super) fn own_path(text: &str) -> Option<&str> {
     let odd = |c: char| c.is_control() || c == '\\';
@@ -38,6 +48,57 @@ pub(super) fn own_path(text: &str) -> Option<&str> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    // threats: C15
+    #[test]
+    fn after_signing_in_one_goes_on_to_pages_only() {
+        for good in [
+            "/",
+            "/app",
+            "/app/",
+            "/app/account",
+            "/app?x=/../code",
+            "/app/w/main?q=%2F%2Fevil.example#../x",
+        ] {
+            assert_eq!(page_path(good), Some(good));
+        }
+        let bad = [
+            "",
+            "/code",
+            "/code+",
+            "/apple",
+            "/app2",
+            "/application/x",
+            "/App",
+            "/w/main/code",
+            "//host",
+            "/\\host",
+            "/app/../code",
+            "/app/..",
+            "/app/./../code",
+            "/app/%2e%2e/code",
+            "/app/%2E./code",
+            "/app/.%2e/code",
+            "/app%2f..",
+            "/app%2f../code",
+            "/app/..%2fcode",
+            "/app/%2f..",
+            "/app\\..\\code",
+            "/./code",
+            "/../code",
+            "/?next=/code",
+            "/#x",
+            "/login",
+            "/register",
+            "/api/docs",
+            "app",
+            "https://host/app",
+            "/app/\t../code",
+        ];
+        for bad in bad {
+            assert_eq!(page_path(bad), None, "{bad:?}");
+        }
+    }
 
     #[test]
     fn only_own_paths_are_gone_on_to() {

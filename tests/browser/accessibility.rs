@@ -1,6 +1,7 @@
 //! How every page looks: light, dark and on a phone, in a picture to be looked at; and that
 //! axe-core finds nothing against any of them, in either colour scheme.
 
+use kurz_test_support::accounts::{invite, join};
 use kurz_test_support::http::Http;
 use kurz_test_support::{TestServer, links};
 use serde_json::{Value, json};
@@ -14,12 +15,12 @@ async fn furnished() -> (TestServer, Http) {
     server.administrator("ada").await;
     let http = server.log_in("ada").await;
     server.sign_up("grace").await;
+    let grace = server.log_in("grace").await;
     http.post("/api/v1/workspaces", &json!({ "id": "acme" })).await.expect(201);
     let hosts = "/api/v1/workspaces/acme/hosts";
     http.post(hosts, &json!({ "host": "go.acme.example" })).await.expect(201);
-    let members = "/api/v1/workspaces/acme/members";
-    let grace = json!({ "email": "grace@example.com", "role": "member" });
-    http.post(members, &grace).await.expect(201);
+    join(&http, "acme", ("grace", &grace), "member").await;
+    invite(&http, "acme", "heidi", "viewer").await;
     http.post("/api/v1/keys", &json!({ "name": "laptop", "scopes": ["read", "create"] }))
         .await
         .expect(201);

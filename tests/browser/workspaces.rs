@@ -1,5 +1,7 @@
 //! Workspaces in a browser: make one, its settings, members, hosts, keys, links, and its end.
 
+use kurz_test_support::accounts::join;
+use kurz_test_support::pages::post_form;
 use kurz_test_support::{TestServer, links};
 
 use super::browser::{Browser, Screen, on_both_screens};
@@ -8,7 +10,7 @@ on_both_screens!(a_team_gets_its_workspace_members_hosts_keys_and_links);
 
 async fn a_team_gets_its_workspace_members_hosts_keys_and_links(screen: Screen) {
     let server = TestServer::builder().accounts().from_now().start().await;
-    server.sign_up("grace").await;
+    let grace = server.sign_up("grace").await;
     let browser = Browser::open(&server.base_url(), screen).await;
     browser.register("ada").await;
     browser.go("/app/workspaces").await;
@@ -22,14 +24,20 @@ async fn a_team_gets_its_workspace_members_hosts_keys_and_links(screen: Screen) 
     browser.read("Saved.").await;
     browser.until("document.querySelector('#strategy').value === 'counter'").await;
 
-    browser.fill("#email", "nobody@example.com").await;
-    browser.click("form[action$='/members'] button").await;
-    browser.read("There is no account with this email address.").await;
     browser.fill("#email", "grace@example.com").await;
-    browser.click("form[action$='/members'] button").await;
-    browser.read("grace@example.com").await;
+    browser.click("form[action$='/invitations'] button").await;
+    browser.read("Invitation for grace@example.com created").await;
+    browser.read("Pending invitations").await;
+    let link = browser.see(".secret").await.text().await.unwrap();
+    let path = link.split_once("/app/").map(|(_, path)| format!("/app/{path}")).unwrap();
+    let shown = grace.get(&path).await.expect(200).text();
+    assert!(shown.contains("Invitation to the workspace acme"), "{shown}");
+    let token = path.split_once("token=").unwrap().1;
+    post_form(&grace, "/app/invitations/accept", &[("token", token)]).await.expect(303);
+    browser.go("/app/w/acme/settings").await;
+    browser.see("form:has(input[value='grace@example.com']) button[value=remove]").await;
     browser.click("form:has(input[value='ada@example.com']) button[value=remove]").await;
-    browser.read("A workspace needs at least one admin").await;
+    browser.read("The last admin of acme stays").await;
 
     browser.fill("#host", "go.acme.example").await;
     browser.click("form[action$='/hosts'] button").await;
@@ -64,25 +72,19 @@ async fn a_viewer_looks_and_changes_nothing() {
     let ada = server.log_in("ada").await;
     let grace = server.sign_up("grace").await;
     ada.post("/api/v1/workspaces", &json!({ "id": "acme" })).await.expect(201);
-    let member = json!({ "email": "grace@example.com", "role": "viewer" });
-    ada.post("/api/v1/workspaces/acme/members", &member).await.expect(201);
+    join(&ada, "acme", ("grace", &server.log_in("grace").await), "viewer").await;
     let link = json!({ "original_url": "https://example.com", "custom_code": "promo" });
     links::make(&ada, "acme", &link).await;
     let list = grace.get("/app/w/acme").await.expect(200).text();
     assert!(list.contains("/app/w/acme/l/promo") && !list.contains("name=\"code\""), "{list}");
     let page = grace.get("/app/w/acme/l/promo").await.expect(200).text();
     assert!(!page.contains("/delete") && !page.contains("/edit"), "{page}");
-    for path in ["/app/w/acme/l/promo/delete", "/app/w/acme/members", "/app/w/acme/hosts"] {
-        let answer = kurz_test_support::pages::post_form(
-            &grace,
-            path,
-            &[("email", "a@b.c"), ("host", "a.b")],
-        )
-        .await;
+    for path in ["/app/w/acme/l/promo/delete", "/app/w/acme/invitations", "/app/w/acme/hosts"] {
+        let answer = post_form(&grace, path, &[("email", "a@b.c"), ("host", "a.b")]).await;
         assert_eq!(answer.status, 403, "{path}: {}", answer.text());
     }
     let new = [("original_url", "https://example.com")];
-    kurz_test_support::pages::post_form(&grace, "/app/w/acme/new", &new).await.expect(403);
+    post_form(&grace, "/app/w/acme/new", &new).await.expect(403);
     ada.get("/api/v1/workspaces/acme/links/promo").await.expect(200);
     server.stop().await;
 }

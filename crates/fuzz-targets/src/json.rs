@@ -79,7 +79,7 @@ impl World {
         for (call, body) in [
             ("create_workspace", r#"{"id":"team"}"#),
             ("create_link", r#"{"original_url":"https://a.example","custom_code":"known"}"#),
-            ("add_member", r#"{"email":"bob@example.com","role":"member"}"#),
+            ("invite_member", r#"{"email":"bob@example.com","role":"member"}"#),
         ] {
             let (status, answer) = world.ask(&world.calls[call], body.as_bytes());
             assert!(status.is_success(), "{call}: {status} {answer}");

@@ -15,7 +15,7 @@ pub(crate) struct RegisterBody {
     /// The address to sign in with.
     #[schema(format = "email", max_length = 254)]
     email: String,
-    /// 8 to 71 characters; letters outside ASCII count as two to four.
+    /// 8 to 71 characters.
     #[schema(format = "password", min_length = 8, max_length = 71)]
     password: String,
     /// What you are called.

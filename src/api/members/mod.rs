@@ -1,7 +1,6 @@
 //! Members of workspaces over HTTP: one endpoint a file, and the shape that a member has on the
 //! wire.
 
-pub(crate) mod add;
 pub(crate) mod edit;
 pub(crate) mod list;
 pub(crate) mod remove;

@@ -3,7 +3,7 @@
 
 use crate::app::accounts::{self, Accounts, FreshKey, NewKey};
 use crate::app::{Action, Actor, App, AppError, FieldError, Resource};
-use crate::store::{ApiKey, Subject};
+use crate::store::{ApiKey, KeyInsert, Subject};
 use kurz_core::account::{Caller, KeyId, Scope, Scopes, UserId, access, key_text};
 use kurz_core::time::Timestamp;
 
@@ -77,11 +77,6 @@ impl Accounts {
             let detail = "expires_at must be in the future";
             return Err(FieldError::new("expires_at", "expires-at-past", detail).into());
         }
-        let there = self.store.list_keys(user, KeyId(0), KEYS).await?.len();
-        if i64::try_from(there).unwrap_or(i64::MAX) >= KEYS {
-            let detail = format!("a user has at most {KEYS} keys: revoke one first");
-            return Err(FieldError::new("name", "keys-too-many", detail).into());
-        }
         let secret = key_text::fresh(&mut |bytes| self.entropy.fill(bytes));
         let hash = key_text::hash(&secret).ok_or(AppError::InvalidToken)?;
         let key = ApiKey {
@@ -97,8 +92,14 @@ impl Accounts {
             revoked_at: None,
         };
         let change = self.audit(actor, Subject::key(key.id), Action::KeyCreated).await?;
-        self.store.insert_key(&key, &hash, &change).await?;
-        Ok(FreshKey { secret, key })
+        match self.store.insert_key(&key, &hash, KEYS, &change).await? {
+            KeyInsert::Done => Ok(FreshKey { secret, key }),
+            KeyInsert::UserGone => Err(AppError::InvalidToken),
+            KeyInsert::TooMany => {
+                let detail = format!("a user has at most {KEYS} keys: revoke one first");
+                Err(FieldError::new("name", "keys-too-many", detail).into())
+            }
+        }
     }
 
     /// A user's keys, oldest first: there are few enough for one list.

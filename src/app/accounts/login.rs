@@ -5,13 +5,18 @@
 
 use std::net::IpAddr;
 
-use crate::app::accounts::{self, NewUser};
+use crate::app::accounts::{self, NewUser, PasswordSet};
 use crate::app::{Action, Actor, App, AppError, FieldError, Signup};
-use crate::store::{Subject, User};
+use crate::store::{AccountMark, Subject, User};
 use kurz_core::account::password::Password;
 use kurz_core::account::token::Token;
 use kurz_core::account::{Caller, Email, Scope, UserId, access};
 use kurz_core::time::Timestamp;
+
+/// Most workspaces that are named to somebody who cannot leave them.
+const MOST_STRANDED: i64 = 100;
+/// Most accounts whose deletion one cleanup finishes.
+const MOST_FINISHED: i64 = 100;
 
 /// What a person sends to register.
 #[derive(Clone, Default)]
@@ -52,6 +57,16 @@ pub struct Session {
     /// What they show from now on.
     pub token: Token,
     pub person: Person,
+}
+
+/// A changed password, and what it did to the keys of the account.
+#[derive(Clone, Debug)]
+pub struct PasswordChange {
+    pub session: Session,
+    /// API keys that were revoked with it.
+    pub revoked_keys: usize,
+    /// API keys that still work.
+    pub active_keys: i64,
 }
 
 impl App {
@@ -97,7 +112,7 @@ impl App {
         // What cannot be an account's address or password is neither; nothing is learnt from that.
         let address = Email::parse(email).ok();
         let account = address.as_ref().map_or(email, Email::as_str).to_owned();
-        let parsed = address.zip(Password::parse(password).ok());
+        let parsed = address.zip(Password::given(password).ok());
         let mut found = None;
         let check = async {
             let Some((email, password)) = parsed else { return Ok(false) };
@@ -125,27 +140,53 @@ impl App {
         user.map(Person::from).ok_or(AppError::InvalidToken)
     }
 
-    /// Change the password. All tokens but the returned one become invalid.
+    /// Change the password. All tokens but the returned one become invalid; API keys stay valid, unless
+    /// `revoke_keys` says otherwise.
     pub async fn change_password(
         &self,
         caller: &Caller,
         current: &str,
         new: &str,
-    ) -> Result<Session, AppError> {
+        revoke_keys: bool,
+    ) -> Result<PasswordChange, AppError> {
         let new = accounts::read_password("new_password", new)?;
         let mut user = self.confirm(caller, current).await?;
-        user.token_version = self.accounts.set_password(user.id, new, &Actor::of(caller)).await?;
+        let set = self.accounts.set_password(user.id, new, revoke_keys, &Actor::of(caller)).await?;
+        user.token_version = set.token_version;
         self.credentials.invalidate_user(&user.email);
-        Ok(self.session(user))
+        let PasswordSet { revoked_keys, active_keys, .. } = set;
+        Ok(PasswordChange { session: self.session(user), revoked_keys, active_keys })
     }
 
     /// Delete the account with its keys and memberships, and its links in `main`. Links in other
     /// workspaces belong to the workspace and stay.
+    ///
+    /// It is marked first, which ends its sign-ins and keys and lets nothing more be made with it. What is
+    /// left to do after that the cleanup does, should this fail or the program stop.
     pub async fn delete_account(&self, caller: &Caller, password: &str) -> Result<(), AppError> {
         let user = self.confirm(caller, password).await?;
+        let left = self.audit(caller, Subject::user(user.id), Action::AccountDeleted).await?;
+        let now = self.parts.clock.now();
+        match self.parts.store.mark_user_deleted(user.id, now, &left).await? {
+            AccountMark::Done => {}
+            AccountMark::Gone => return Err(AppError::InvalidToken),
+            AccountMark::LastAdmin => {
+                let workspaces = self.parts.store.list_stranded(user.id, MOST_STRANDED).await?;
+                return Err(AppError::LastAdmin { workspaces });
+            }
+        }
+        self.credentials.invalidate_user(&user.email);
+        if let Err(error) = self.finish_account_deletion(user.id).await {
+            tracing::warn!(%error, user = user.id.0, "the cleanup will delete the rest of an account");
+        }
+        Ok(())
+    }
+
+    /// Delete the links of a marked account, then the account.
+    async fn finish_account_deletion(&self, user: UserId) -> Result<(), AppError> {
         loop {
             let now = self.parts.clock.now();
-            let links = self.parts.store.delete_own_links(user.id, now).await?;
+            let links = self.parts.store.delete_own_links(user, now).await?;
             if links.is_empty() {
                 break;
             }
@@ -153,9 +194,14 @@ impl App {
                 self.invalidate_link(&workspace, &code);
             }
         }
-        let left = self.audit(caller, Subject::user(user.id), Action::AccountDeleted).await?;
-        self.parts.store.delete_user(user.id, &left).await?;
-        self.credentials.invalidate_user(&user.email);
+        Ok(self.parts.store.remove_marked_user(user).await?)
+    }
+
+    /// Finish what deletions of accounts left, when the program stopped or the store failed meanwhile.
+    pub(crate) async fn finish_account_deletions(&self) -> Result<(), AppError> {
+        for user in self.parts.store.list_marked_users(MOST_FINISHED).await? {
+            self.finish_account_deletion(user).await?;
+        }
         Ok(())
     }
 
@@ -164,7 +210,7 @@ impl App {
         let identity = access::signed_in(caller)?;
         let user = self.parts.store.find_user(&identity.email).await?;
         let user = user.ok_or(AppError::InvalidToken)?;
-        let Ok(password) = Password::parse(password) else { return Err(AppError::WrongPassword) };
+        let Ok(password) = Password::given(password) else { return Err(AppError::WrongPassword) };
         let check = self.accounts.passwords.matches(password, Some(&user.password_hash));
         if self.try_password(user.email.as_str(), caller.client, check).await? {
             Ok(user)

@@ -46,6 +46,17 @@ pub struct NewUser {
     pub invite: Option<String>,
 }
 
+/// What setting a password did.
+#[derive(Clone, Copy, Debug)]
+pub struct PasswordSet {
+    /// Tokens of another version are invalid.
+    pub token_version: i64,
+    /// Keys that were revoked with it.
+    pub revoked_keys: usize,
+    /// Keys that still work.
+    pub active_keys: i64,
+}
+
 #[derive(Clone, Debug)]
 pub struct NewKey {
     pub name: String,
@@ -126,17 +137,26 @@ impl Accounts {
         }
     }
 
-    /// Set a password and end all tokens; the new token version.
+    /// Set a password and end all tokens; with `revoke_keys` revoke all keys as well.
     pub async fn set_password(
         &self,
         id: UserId,
         password: Password,
+        revoke_keys: bool,
         actor: &Actor,
-    ) -> Result<i64, AppError> {
+    ) -> Result<PasswordSet, AppError> {
         let hash = self.passwords.hash(password).await?;
         let change = self.audit(actor, Subject::user(id), Action::PasswordChanged).await?;
-        let version = self.store.set_password(id, &hash, self.clock.now(), &change).await?;
-        version.ok_or(AppError::NotFound(Resource::User))
+        let revoke = if revoke_keys {
+            Some(self.audit(actor, Subject::user(id), Action::KeysRevoked).await?)
+        } else {
+            None
+        };
+        let now = self.clock.now();
+        let set = self.store.set_password(id, &hash, now, &change, revoke.as_ref()).await?;
+        let (token_version, revoked) = set.ok_or(AppError::NotFound(Resource::User))?;
+        let active_keys = self.store.count_keys(id, now).await?;
+        Ok(PasswordSet { token_version, revoked_keys: revoked, active_keys })
     }
 
     /// Disable a user, or enable one again. The logins, tokens and keys of a disabled user are refused.

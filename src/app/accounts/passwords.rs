@@ -83,12 +83,12 @@ fn work(queue: &Mutex<Receiver<PasswordJob>>, cost: u32) {
             Ok(PasswordJob::Hash(_, answer)) if answer.is_closed() => {}
             Ok(PasswordJob::Compare(_, _, answer)) if answer.is_closed() => {}
             Ok(PasswordJob::Hash(password, answer)) => {
-                let hash = bcrypt::non_truncating_hash(password.expose(), cost);
+                let hash = bcrypt::non_truncating_hash(&*password.bcrypt_input(), cost);
                 let _ = answer.send(hash.ok());
             }
             Ok(PasswordJob::Compare(password, hash, answer)) => {
                 // A damaged hash is nobody's password.
-                let same = bcrypt::non_truncating_verify(password.expose(), &hash);
+                let same = bcrypt::non_truncating_verify(&*password.bcrypt_input(), &hash);
                 let _ = answer.send(same.unwrap_or(false));
             }
             Err(_) => return,

@@ -252,6 +252,14 @@ impl App {
             _ => store.insert_links(&links, all_or_none).await?,
         };
         let missed: Vec<usize> = match inserted {
+            Inserted::Gone => {
+                // One of the two was deleted since the request was let in.
+                if let Some(link) = links.first() {
+                    self.invalidate_workspace(&link.workspace);
+                    self.workspace(&link.workspace).await?;
+                }
+                return Err(AppError::InvalidToken);
+            }
             Inserted::OverLimit => {
                 let limit = meter.map_or(0, |meter| meter.limit);
                 let seconds_left = Month::seconds_left(self.parts.clock.now());

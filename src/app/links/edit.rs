@@ -1,8 +1,8 @@
 //! Changing links: edit, delete, restore.
 
 use crate::app::links::draft::kept_target;
-use crate::app::{Action, App, AppError, AuditDetail, FieldError, Resource, ShownLink};
-use crate::store::{LinkEdit, Subject};
+use crate::app::{Action, App, AppError, AuditDetail, FieldError, MAIN, Resource, ShownLink};
+use crate::store::{LinkEdit, Restored, Subject};
 use kurz_core::account::{Act, Caller};
 use kurz_core::code::WorkspaceId;
 use kurz_core::link::{Link, LinkFieldChanges, Status, Strategy};
@@ -78,10 +78,17 @@ impl App {
         let (workspace, link) = self.reach_link(caller, workspace, code, Act::ManageLinks).await?;
         let change = self.audit(caller, Subject::link(link.id), Action::Restored).await?;
         let now = self.parts.clock.now();
-        let restored = self.parts.store.restore_link(link.id, now, &change).await?;
+        // In a team's workspace links are the team's, whoever made them.
+        let owner = link.owner.filter(|_| workspace.id.as_str() == MAIN);
+        let restored = self.parts.store.restore_link(&link, owner, now, &change).await?;
         self.invalidate(&link);
-        if !restored {
-            return Err(AppError::NotDeleted);
+        match restored {
+            Restored::Done => {}
+            Restored::NotDeleted => return Err(AppError::NotDeleted),
+            Restored::Gone => {
+                self.workspace(&workspace.id).await?;
+                return Err(AppError::OwnerDeleted);
+            }
         }
         self.reload_link(&workspace, code).await
     }

@@ -1,40 +1,12 @@
-//! Members of workspaces and their roles.
+//! Members of workspaces and their roles. One becomes a member by an invitation.
 
 use crate::app::page::{page_size, read_cursor};
-use crate::app::{Action, App, AppError, AuditDetail, FieldError, MAIN, Page, Resource};
-use crate::store::{Member, NewAuditEntry, Subject};
+use crate::app::{Action, App, AppError, AuditDetail, Page, Resource};
+use crate::store::{Member, MemberChange, NewAuditEntry, Subject};
 use kurz_core::account::{Act, Caller, Email, Role, UserId};
 use kurz_core::code::WorkspaceId;
 
 impl App {
-    /// Let somebody who has an account into a workspace.
-    pub async fn add_member(
-        &self,
-        caller: &Caller,
-        workspace: &WorkspaceId,
-        email: &str,
-        role: Role,
-    ) -> Result<Member, AppError> {
-        let (workspace, _) = self.enter(caller, workspace, Act::Manage).await?;
-        if workspace.id.as_str() == MAIN {
-            let detail = "everybody is in `main` with their own links: make a workspace for a team";
-            return Err(FieldError::new("workspace", "main-has-no-members", detail).into());
-        }
-        let unknown = || {
-            let detail = "nobody has an account with this address: ask them to register first";
-            AppError::from(FieldError::new("email", "user-unknown", detail))
-        };
-        let email = Email::parse(email).map_err(|_| unknown())?;
-        let user = self.parts.store.find_user(&email).await?.ok_or_else(unknown)?;
-        let now = self.parts.clock.now();
-        let change =
-            self.audit_member(caller, &workspace.id, &email, Action::Added, Some(role)).await?;
-        if !self.parts.store.insert_member(&workspace.id, user.id, role, now, &change).await? {
-            return Err(AppError::MemberTaken);
-        }
-        self.member(&workspace.id, &email).await
-    }
-
     /// A page of members, in the order they registered. The cursor is the last one's number.
     pub async fn list_members(
         &self,
@@ -64,9 +36,8 @@ impl App {
         let change = self
             .audit_member(caller, &workspace.id, &email, Action::RoleChanged, Some(role))
             .await?;
-        if !self.parts.store.set_role(&workspace.id, member.user, role, &change).await? {
-            return Err(AppError::LastAdmin);
-        }
+        let changed = self.parts.store.set_role(&workspace.id, member.user, role, &change).await?;
+        expect_changed(changed, &workspace.id)?;
         self.invalidate_workspace(&workspace.id);
         self.member(&workspace.id, &email).await
     }
@@ -89,14 +60,13 @@ impl App {
         let member = self.member(&workspace.id, &email).await?;
         let change =
             self.audit_member(caller, &workspace.id, &email, Action::Removed, None).await?;
-        if !self.parts.store.delete_member(&workspace.id, member.user, &change).await? {
-            return Err(AppError::LastAdmin);
-        }
+        let removed = self.parts.store.delete_member(&workspace.id, member.user, &change).await?;
+        expect_changed(removed, &workspace.id)?;
         self.invalidate_workspace(&workspace.id);
         Ok(())
     }
 
-    async fn audit_member(
+    pub(super) async fn audit_member(
         &self,
         caller: &Caller,
         workspace: &WorkspaceId,
@@ -109,8 +79,20 @@ impl App {
         self.audit_with(caller, Subject::member(workspace, email), action, detail).await
     }
 
-    async fn member(&self, workspace: &WorkspaceId, email: &Email) -> Result<Member, AppError> {
+    pub(super) async fn member(
+        &self,
+        workspace: &WorkspaceId,
+        email: &Email,
+    ) -> Result<Member, AppError> {
         let found = self.parts.store.find_member(workspace, email).await?;
         found.ok_or(AppError::NotFound(Resource::Member))
+    }
+}
+
+fn expect_changed(change: MemberChange, workspace: &WorkspaceId) -> Result<(), AppError> {
+    match change {
+        MemberChange::Done => Ok(()),
+        MemberChange::Gone => Err(AppError::NotFound(Resource::Member)),
+        MemberChange::LastAdmin => Err(AppError::LastAdmin { workspaces: vec![workspace.clone()] }),
     }
 }

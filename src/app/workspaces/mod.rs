@@ -1,6 +1,7 @@
 //! Workspaces: make, change, remove; and the one that every store has.
 
 mod hosts;
+pub(crate) mod invitations;
 pub(crate) mod members;
 pub(crate) mod membership_cache;
 

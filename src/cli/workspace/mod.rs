@@ -4,6 +4,7 @@ mod create;
 mod delete;
 mod edit;
 mod host;
+mod invitation;
 mod list;
 mod show;
 
@@ -36,6 +37,9 @@ pub(super) enum Command {
     /// Add, list and remove the hosts of a workspace
     #[command(subcommand, after_help = host::EXAMPLES)]
     Host(host::Command),
+    /// Invite people into a workspace, and answer invitations
+    #[command(subcommand, after_help = invitation::EXAMPLES)]
+    Invitation(invitation::Command),
 }
 
 pub(super) fn run(command: &Command) -> Result<(), CliError> {
@@ -46,6 +50,7 @@ pub(super) fn run(command: &Command) -> Result<(), CliError> {
         Command::Edit(args) => edit::run(args),
         Command::Delete(args) => delete::run(args),
         Command::Host(command) => host::run(command),
+        Command::Invitation(command) => invitation::run(command),
     }
 }
 

@@ -129,7 +129,7 @@ copy_tables! {
     secrets (name Text): &["name", "value", "created_at"];
     users (id Number): &[
         "id", "email", "name", "password_hash", "token_version", "admin_at", "disabled_at",
-        "created_at", "updated_at",
+        "created_at", "updated_at", "deleted_at",
     ];
     api_keys (id Number): &[
         "id", "user_id", "name", "hash", "prefix", "scopes", "workspace", "created_at",
@@ -137,6 +137,9 @@ copy_tables! {
     ];
     members (user_id Number, workspace Text): &["user_id", "workspace", "role", "created_at"];
     invites (hash Bytes): &["hash", "email", "created_at", "expires_at", "used_at"];
+    workspace_invitations (id Number): &[
+        "id", "workspace", "email", "role", "hash", "invited_by", "created_at", "expires_at",
+    ];
     user_months (user_id Number, month Number): &["user_id", "month", "links"];
     link_health (link_id Number): &[
         "link_id", "destination_status", "last_checked_at", "next_check_at",

@@ -17,6 +17,10 @@ super::words! {
         change_password: "Change password", "Passwort ändern", "Cambiar la contraseña";
         current: "Current password", "Aktuelles Passwort", "Contraseña actual";
         new: "New password", "Neues Passwort", "Contraseña nueva";
+        keys_stay: "API keys keep working after a change of the password.", "API-Schlüssel funktionieren nach einer Änderung des Passworts weiter.", "Las claves de API siguen funcionando tras cambiar la contraseña.";
+        revoke_keys: "Revoke all my API keys as well ({})", "Auch alle meine API-Schlüssel widerrufen ({})", "Revocar también todas mis claves de API ({})";
+        password_changed_keys: "Password changed. All other browsers and tokens are signed out. Your API keys still work: revoke them below if somebody else may have one.", "Passwort geändert. Alle anderen Browser und Tokens sind abgemeldet. Deine API-Schlüssel funktionieren weiter: Widerrufe sie unten, wenn jemand anderes einen haben könnte.", "Contraseña cambiada. Se ha cerrado la sesión en los demás navegadores y tokens. Tus claves de API siguen funcionando: revócalas abajo si otra persona puede tener una.";
+        password_changed_revoked: "Password changed. All other browsers and tokens are signed out, and all API keys are revoked.", "Passwort geändert. Alle anderen Browser und Tokens sind abgemeldet, alle API-Schlüssel sind widerrufen.", "Contraseña cambiada. Se ha cerrado la sesión en los demás navegadores y tokens, y se han revocado todas las claves de API.";
         password_changed: "Password changed. All other browsers and tokens are signed out.", "Passwort geändert. Alle anderen Browser und Tokens sind abgemeldet.", "Contraseña cambiada. Se ha cerrado la sesión en los demás navegadores y tokens.";
         sessions: "Signed-in browsers", "Angemeldete Browser", "Navegadores con sesión iniciada";
         browser: "Browser", "Browser", "Navegador";

@@ -23,7 +23,6 @@ super::words! {
         undo: "Undo", "Rückgängig", "Deshacer";
         delete: "Delete", "Löschen", "Eliminar";
         remove: "Remove", "Entfernen", "Quitar";
-        add: "Add", "Hinzufügen", "Añadir";
         more: "Next page", "Nächste Seite", "Página siguiente";
         first: "First page", "Erste Seite", "Primera página";
         never: "never", "nie", "nunca";

@@ -35,9 +35,10 @@ super::words! {
         email_invalid: "This is not a valid email address.", "Das ist keine gültige E-Mail-Adresse.", "Esto no es un correo electrónico válido.";
         email_taken: "An account with this email address already exists.", "Ein Konto mit dieser E-Mail-Adresse gibt es schon.", "Ya existe una cuenta con este correo.";
         invite_invalid: "The invitation is not valid for this email address.", "Die Einladung gilt nicht für diese E-Mail-Adresse.", "La invitación no es válida para este correo.";
-        user_unknown: "There is no account with this email address.", "Es gibt kein Konto mit dieser E-Mail-Adresse.", "No hay ninguna cuenta con este correo.";
+        invitations_too_many: "Too many invitations wait for an answer: revoke some first.", "Zu viele Einladungen warten auf Antwort: Widerrufe zuerst einige.", "Demasiadas invitaciones esperan respuesta: revoca antes alguna.";
+        members_too_many: "This workspace has as many members as it may have.", "Dieser Arbeitsbereich hat so viele Mitglieder, wie er haben darf.", "Este espacio tiene tantos miembros como puede tener.";
         member_taken: "This person is already a member.", "Diese Person ist schon Mitglied.", "Esta persona ya es miembro.";
-        last_admin: "A workspace needs at least one admin: make somebody else admin first.", "Ein Arbeitsbereich braucht mindestens eine Verwaltung: Ernenne zuerst jemand anderen.", "Un espacio necesita al menos un administrador: nombra antes a otra persona.";
+        last_admin: "The last admin of {} stays: make another member admin there first, or delete the workspace.", "Die letzte Verwaltung von {} bleibt: Ernenne dort zuerst ein anderes Mitglied, oder lösche den Arbeitsbereich.", "El último administrador de {} se queda: nombra antes allí a otro miembro, o elimina el espacio.";
         host_invalid: "A host is a name such as go.example.com, and not this server’s own.", "Ein Host ist ein Name wie go.example.com, und nicht der dieses Servers.", "Un dominio es un nombre como go.example.com, y no el de este servidor.";
         host_taken: "This host already belongs to a workspace.", "Dieser Host gehört schon einem Arbeitsbereich.", "Este dominio ya pertenece a un espacio.";
         workspace_taken: "A workspace with this name already exists.", "Einen Arbeitsbereich mit diesem Namen gibt es schon.", "Ya existe un espacio con este nombre.";

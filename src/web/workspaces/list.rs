@@ -9,11 +9,14 @@ use crate::web::form::FormData;
 use crate::web::links::strategy_word;
 use crate::web::page::{self, Layout, Note};
 use crate::web::visitor::{PageCall, Visitor};
+use crate::web::workspaces::invitations::InvitationRow;
 
 #[derive(Template)]
 #[template(path = "workspaces.html")]
 struct WorkspacesPage {
     page: Layout,
+    /// Invitations for the visitor, and whether accepting takes the link.
+    invitations: Vec<(InvitationRow, bool)>,
     workspaces: Vec<WorkspaceRow>,
     next: Option<String>,
     id: String,
@@ -38,7 +41,17 @@ async fn workspaces_page(
         strategy: strategy_word(words, shown.workspace.strategy),
         hosts: if shown.hosts.is_empty() { "–".to_owned() } else { shown.hosts.join(", ") },
     };
+    // Somebody on an open server may be nobody.
+    let received = match &visitor.browser {
+        Some(_) => app.list_received_invitations(&visitor.caller).await?,
+        None => Vec::new(),
+    };
+    let invitations = received
+        .into_iter()
+        .map(|one| (InvitationRow::new(words, one.invitation), one.needs_link))
+        .collect();
     Ok(WorkspacesPage {
+        invitations,
         page: Layout::new(app, visitor),
         workspaces: found.items.into_iter().map(row).collect(),
         next: found.next,
@@ -52,9 +65,13 @@ pub(in crate::web) async fn list(
     PageCall { app, visitor, query, .. }: PageCall,
 ) -> Result<Response, PageError> {
     let mut shown = workspaces_page(&app, &visitor, query.word("after")).await?;
-    let removed = query.word("note").filter(|note| *note == "removed");
-    let note = removed.map(|_| Note::plain(visitor.words().workspace.removed));
-    shown.page = shown.page.noting(note);
+    let words = &visitor.words().workspace;
+    let note = match query.text("note") {
+        "removed" => Some(words.removed),
+        "declined" => Some(words.declined),
+        _ => None,
+    };
+    shown.page = shown.page.noting(note.map(Note::plain));
     Ok(page::show(&shown))
 }
 

@@ -1,4 +1,5 @@
 //! The pages of workspaces: the list, and the settings of one.
 
+pub(super) mod invitations;
 pub(super) mod list;
 pub(super) mod settings;

@@ -6,13 +6,15 @@ use askama::Template;
 use axum::extract::{FromRequest, FromRequestParts, Request};
 use axum::response::{IntoResponse, Redirect, Response};
 
-use crate::app::{App, AppError, Change, Member, WorkspacePatch};
+use crate::app::{App, AppError, Change, Invitation, Member, Resource, WorkspacePatch};
 use crate::web::errors::{FormErrors, PageError};
 use crate::web::form::FormData;
+use crate::web::i18n::fill;
 use crate::web::keys::Keys;
 use crate::web::links::WorkspaceView;
 use crate::web::page::{self, Layout, Note};
 use crate::web::visitor::{PageCall, Visitor};
+use crate::web::workspaces::invitations::role_word;
 use kurz_core::account::Role;
 use kurz_core::code::WorkspaceId;
 
@@ -27,6 +29,8 @@ struct SettingsPage {
     strategy: &'static str,
     hit_limit: String,
     members: Vec<MemberRow>,
+    invitations: Vec<PendingRow>,
+    fresh_invitation: Option<FreshLink>,
     hosts: Vec<String>,
     keys: Keys,
     refusal: FormErrors,
@@ -40,6 +44,20 @@ struct MemberRow {
     name: String,
     role: &'static str,
     is_me: bool,
+}
+
+/// An invitation that waits for an answer.
+struct PendingRow {
+    id: i64,
+    email: String,
+    role: &'static str,
+    until: String,
+}
+
+/// The link of an invitation that was just made: the only time that it is shown.
+struct FreshLink {
+    text: String,
+    url: String,
 }
 
 async fn settings_page(
@@ -58,6 +76,15 @@ async fn settings_page(
         name: member.name,
         role: member.role.as_str(),
     };
+    let pending =
+        if place.may.manage { app.list_invitations(caller, id).await? } else { Vec::new() };
+    let words = visitor.words();
+    let pending_row = |one: Invitation| PendingRow {
+        id: one.id,
+        email: one.email.to_string(),
+        role: role_word(words, one.role),
+        until: page::time(one.expires_at),
+    };
     let keys = match &visitor.browser {
         Some(_) => Keys::read(app, caller, visitor.words(), Some(id.as_str())).await?,
         None => Keys::default(),
@@ -68,6 +95,8 @@ async fn settings_page(
         strategy: shown.workspace.strategy.as_str(),
         hit_limit: shown.workspace.hit_limit.map(|limit| limit.to_string()).unwrap_or_default(),
         members: members.into_iter().map(row).collect(),
+        invitations: pending.into_iter().map(pending_row).collect(),
+        fresh_invitation: None,
         hosts: shown.hosts,
         keys,
         refusal: FormErrors::default(),
@@ -87,6 +116,7 @@ pub(in crate::web) async fn settings(
         "saved" => Some(words.site.saved),
         "removed" => Some(words.site.removed),
         "revoked" => Some(words.account.revoked),
+        "joined" => Some(words.workspace.joined),
         _ => None,
     };
     let mut shown = settings_page(&app, &visitor, &workspace).await?;
@@ -155,13 +185,27 @@ pub(in crate::web) async fn change(sent: SettingsForm) -> Result<Response, PageE
     sent.finish(done.map(|_| "saved")).await
 }
 
-/// `POST /app/w/{workspace}/members`
-pub(in crate::web) async fn add_member(sent: SettingsForm) -> Result<Response, PageError> {
+/// `POST /app/w/{workspace}/invitations`: the page shows the link, this once.
+pub(in crate::web) async fn invite(sent: SettingsForm) -> Result<Response, PageError> {
     let SettingsForm { app, visitor, workspace, form } = &sent;
     let role = form.text("role").parse().unwrap_or(Role::Member);
     let email = form.text("email").trim();
-    let done = app.add_member(&visitor.caller, workspace, email, role).await;
-    sent.finish(done.map(|_| "saved")).await
+    match app.invite_member(&visitor.caller, workspace, email, role).await {
+        Ok(fresh) => {
+            let text = fill(visitor.words().workspace.invited, &fresh.invitation.email);
+            let fresh_invitation = Some(FreshLink { text, url: fresh.url });
+            Ok(page::show(&SettingsPage { fresh_invitation, ..sent.page().await? }))
+        }
+        Err(error) => sent.finish(Err(error)).await,
+    }
+}
+
+/// `POST /app/w/{workspace}/invitations/revoke`
+pub(in crate::web) async fn revoke_invitation(sent: SettingsForm) -> Result<Response, PageError> {
+    let SettingsForm { app, visitor, workspace, form } = &sent;
+    let id = form.text("id").parse().map_err(|_| AppError::NotFound(Resource::Invitation))?;
+    let done = app.revoke_invitation(&visitor.caller, workspace, id).await;
+    sent.finish(done.map(|()| "removed")).await
 }
 
 /// `POST /app/w/{workspace}/members/change`: another role, or out.

@@ -2,7 +2,7 @@
 //! down anywhere.
 
 use kurz_test_support::TestServer;
-use kurz_test_support::accounts::{PASSWORD, code, email, shorten};
+use kurz_test_support::accounts::{PASSWORD, code, email, join, shorten};
 use reqwest::Method;
 use serde_json::json;
 
@@ -114,6 +114,8 @@ async fn who_leaves_takes_their_links_keys_and_memberships_along() {
     server.http().get(&path).await.expect(302);
     let key = ada.post("/api/v1/keys", &json!({ "scopes": ["read"] })).await.expect(201).json();
     ada.post("/api/v1/workspaces", &json!({ "id": "team" })).await.expect(201);
+    let bob = server.register("bob").await;
+    join(&ada, "team", ("bob", &bob), "admin").await;
     let body = json!({ "original_url": "https://example.com/", "custom_code": "teams" });
     ada.post("/api/v1/workspaces/team/links", &body).await.expect(201);
 

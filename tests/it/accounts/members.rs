@@ -1,7 +1,7 @@
 //! Members and roles: what a team's workspace lets whom do, from the next request on.
 
 use kurz_test_support::TestServer;
-use kurz_test_support::accounts::{code, email};
+use kurz_test_support::accounts::{code, email, join};
 use serde_json::json;
 
 // threats: D11
@@ -17,10 +17,7 @@ async fn roles_open_what_they_say_from_the_next_request_on() {
     bob.get(shared).await.expect(404);
 
     let members = "/api/v1/workspaces/team/members";
-    let body = json!({ "email": " BOB@example.com ", "role": "viewer" });
-    let made = ada.post(members, &body).await.expect(201).json();
-    assert_eq!((&made["email"], &made["role"]), (&json!(email("bob")), &json!("viewer")));
-    assert_eq!(code(&ada.post(members, &body).await.expect(409)), "member-taken");
+    join(&ada, "team", ("bob", &bob), "viewer").await;
     bob.get(shared).await.expect(200);
     let title = json!({ "title": "t" });
     assert_eq!(code(&bob.patch(shared, &title).await.expect(403)), "missing-role");
@@ -28,7 +25,6 @@ async fn roles_open_what_they_say_from_the_next_request_on() {
     let member = format!("{members}/{}", email("bob"));
     ada.patch(&member, &json!({ "role": "member" })).await.expect(200);
     bob.patch(shared, &title).await.expect(200);
-    bob.post(members, &body).await.expect(403);
     ada.patch(&member, &json!({ "role": "owner" })).await.expect(422);
     ada.patch(&member, &json!({ "role": "admin" })).await.expect(200);
     bob.get(members).await.expect(200);
@@ -49,11 +45,11 @@ async fn a_workspace_keeps_an_administrator_and_everybody_else_may_leave() {
     assert_eq!(code(&ada.delete(&adas).await.expect(409)), "last-admin");
     let demote = json!({ "role": "member" });
     assert_eq!(code(&ada.patch(&adas, &demote).await.expect(409)), "last-admin");
-    ada.post(members, &json!({ "email": email("bob"), "role": "viewer" })).await.expect(201);
+    join(&ada, "team", ("bob", &bob), "viewer").await;
     bob.delete(&adas).await.expect(403);
     bob.delete(&bobs).await.expect(204);
     bob.get(members).await.expect(404);
-    ada.post(members, &json!({ "email": email("bob"), "role": "admin" })).await.expect(201);
+    join(&ada, "team", ("bob", &bob), "admin").await;
     ada.delete(&adas).await.expect(204);
     ada.get(members).await.expect(404);
     let page = bob.get(&format!("{members}?limit=1")).await.expect(200).json();

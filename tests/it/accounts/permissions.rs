@@ -3,7 +3,7 @@
 
 use std::collections::BTreeSet;
 
-use kurz_test_support::accounts::{PASSWORD, email};
+use kurz_test_support::accounts::{PASSWORD, email, invite, join};
 use kurz_test_support::http::Http;
 use kurz_test_support::{Kind, Process, TestServer};
 use reqwest::Method;
@@ -22,6 +22,7 @@ const LINK: &str = "/api/v1/workspaces/{workspace}/links/{code}";
 const HOSTS: &str = "/api/v1/workspaces/{workspace}/hosts";
 const HOST: &str = "/api/v1/workspaces/{workspace}/hosts/{host}";
 const MEMBERS: &str = "/api/v1/workspaces/{workspace}/members";
+const INVITATIONS: &str = "/api/v1/workspaces/{workspace}/invitations";
 const MEMBER: &str = "/api/v1/workspaces/{workspace}/members/{email}";
 const URL: &str = r#"{"original_url":"https://example.com/{n}"}"#;
 const BULK: &str = r#"{"links":[{"original_url":"https://example.com/{n}"}]}"#;
@@ -91,9 +92,14 @@ const ROWS: &[Row] = &[
     ("GET", HOSTS, "team", "", TEAM_READ),
     ("GET", HOSTS, "main", "", TO_USERS),
     ("DELETE", HOST, "team", "", with(204, TEAM_WRITE)),
-    ("POST", MEMBERS, "team", r#"{"email":"new{n}@example.com"}"#, [422, 403, 404, 401]),
-    ("POST", MEMBERS, "team", r#"{"email":"viewer@example.com"}"#, [409, 403, 404, 401]),
-    ("POST", MEMBERS, "main", r#"{"email":"viewer@example.com"}"#, NOBODY),
+    ("POST", INVITATIONS, "team", r#"{"email":"new{n}@example.com"}"#, with(201, TEAM_WRITE)),
+    ("POST", INVITATIONS, "team", r#"{"email":"viewer@example.com"}"#, [409, 403, 404, 401]),
+    ("POST", INVITATIONS, "main", r#"{"email":"viewer@example.com"}"#, NOBODY),
+    ("GET", INVITATIONS, "team", "", TEAM_WRITE),
+    ("DELETE", "/api/v1/workspaces/{workspace}/invitations/{invitation}", "team", "", with(204, TEAM_WRITE)),
+    ("GET", "/api/v1/me/invitations", "", "", TO_USERS),
+    ("POST", "/api/v1/me/invitations/accept", "", r#"{"id":123456}"#, HIDDEN),
+    ("POST", "/api/v1/me/invitations/decline", "", r#"{"token":"nothing"}"#, HIDDEN),
     ("GET", MEMBERS, "team", "", TEAM_READ),
     ("GET", MEMBERS, "main", "", TO_USERS),
     ("PATCH", MEMBER, "team", r#"{"role":"member"}"#, TEAM_WRITE),
@@ -147,7 +153,7 @@ async fn check(server: &Process) {
     let document = server.http().get("/api/openapi.json").await.expect(200).json();
     let mut missing = endpoints(&document);
     for (method, path, ..) in ROWS {
-        missing.remove(&format!("{method} {path}"));
+        missing.remove(&format!("{method} {}", path.replace("{invitation}", "{id}")));
     }
     assert!(missing.is_empty(), "no row says who may use {missing:?}");
 
@@ -190,6 +196,7 @@ fn endpoints(document: &Value) -> BTreeSet<String> {
 
 struct World {
     callers: [Http; 4],
+    guest: Http,
 }
 
 impl World {
@@ -197,13 +204,12 @@ impl World {
         let owner = server.register("owner").await;
         let viewer = server.register("viewer").await;
         let stranger = server.register("stranger").await;
-        server.try_register("guest").await.expect(201);
+        let guest = server.register("guest").await;
         owner.post("/api/v1/workspaces", &json!({ "id": "team" })).await.expect(201);
-        let body = json!({ "email": email("viewer"), "role": "viewer" });
-        owner.post("/api/v1/workspaces/team/members", &body).await.expect(201);
+        join(&owner, "team", ("viewer", &viewer), "viewer").await;
         stranger.post("/api/v1/workspaces", &json!({ "id": "other" })).await.expect(201);
         assert!(LOGIN.contains(PASSWORD), "the table knows the owner's password");
-        Self { callers: [owner, viewer, stranger, server.http().clone()] }
+        Self { callers: [owner, viewer, stranger, server.http().clone()], guest }
     }
 
     /// The path with what it names, made for this one request by the owner.
@@ -213,8 +219,7 @@ impl World {
         if workspace == "empty" {
             workspace = format!("empty{number}");
             owner.post("/api/v1/workspaces", &json!({ "id": workspace })).await.expect(201);
-            let body = json!({ "email": email("viewer"), "role": "viewer" });
-            owner.post(&format!("/api/v1/workspaces/{workspace}/members"), &body).await.expect(201);
+            join(owner, &workspace, ("viewer", &self.callers[1]), "viewer").await;
         }
         let base = format!("/api/v1/workspaces/{workspace}");
         let mut filled = path.replace("{workspace}", &workspace);
@@ -232,10 +237,16 @@ impl World {
             owner.post(&format!("{base}/hosts"), &json!({ "host": host })).await.expect(201);
             filled = filled.replace("{host}", &host);
         }
+        if path.contains("{invitation}") {
+            let invited = invite(owner, &workspace, &format!("invited{number}"), "viewer").await;
+            filled = filled.replace("{invitation}", &invited["id"].to_string());
+        }
         if path.contains("{email}") {
             // A conflict when the last request left the guest in.
             let body = json!({ "email": email("guest") });
-            owner.post(&format!("{base}/members"), &body).await;
+            let invited = owner.post(&format!("{base}/invitations"), &body).await.json();
+            let token = json!({ "token": invited["token"] });
+            self.guest.post("/api/v1/me/invitations/accept", &token).await;
             filled = filled.replace("{email}", &email("guest"));
         }
         if path.contains("{id}") {

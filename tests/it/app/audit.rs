@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use kurz_test_support::accounts::{PASSWORD, email};
+use kurz_test_support::accounts::{PASSWORD, email, invite, join};
 use kurz_test_support::http::Http;
 use kurz_test_support::{Kind, Process, TestServer, on_both_databases};
 use serde_json::{Value, json};
@@ -18,7 +18,7 @@ async fn log(http: &Http, query: &str) -> Vec<Value> {
 }
 
 /// What the log holds then, by the alphabet: two changes of one millisecond may stand in either order.
-const EXPECTED: [&str; 21] = [
+const EXPECTED: [&str; 26] = [
     "host added",
     "host removed",
     "key made",
@@ -30,8 +30,13 @@ const EXPECTED: [&str; 21] = [
     "link edited",
     "link enabled",
     "link restored",
-    "member added",
     "member changed",
+    "member invitation-accepted",
+    "member invitation-declined",
+    "member invitation-revoked",
+    "member invited",
+    "member invited",
+    "member invited",
     "member removed",
     "user password-changed",
     "user registered",
@@ -43,14 +48,18 @@ const EXPECTED: [&str; 21] = [
 ];
 
 /// Change everything that a team has.
-async fn change_a_team(ada: &Http, with_key: &Http, root: &Http) {
+async fn change_a_team(ada: &Http, bob: &Http, with_key: &Http, root: &Http) {
     ada.post("/api/v1/workspaces", &json!({ "id": "acme" })).await.expect(201);
     ada.patch("/api/v1/workspaces/acme", &json!({ "hit_limit": 5 })).await.expect(200);
     let hosts = "/api/v1/workspaces/acme/hosts";
     ada.post(hosts, &json!({ "host": "go.acme.example" })).await.expect(201);
     ada.delete(&format!("{hosts}/go.acme.example")).await.expect(204);
     let members = "/api/v1/workspaces/acme/members";
-    ada.post(members, &json!({ "email": email("bob"), "role": "viewer" })).await.expect(201);
+    let revoked = invite(ada, "acme", "bob", "admin").await;
+    ada.delete(&format!("/api/v1/workspaces/acme/invitations/{}", revoked["id"])).await.expect(204);
+    let declined = json!({ "token": invite(ada, "acme", "bob", "viewer").await["token"] });
+    bob.post("/api/v1/me/invitations/decline", &declined).await.expect(204);
+    join(ada, "acme", ("bob", bob), "viewer").await;
     let bob = format!("{members}/{}", email("bob"));
     ada.patch(&bob, &json!({ "role": "member" })).await.expect(200);
     ada.delete(&bob).await.expect(204);
@@ -73,7 +82,7 @@ async fn every_change_is_written_down_with_who_what_when_and_from_where() {
     let server = TestServer::builder().accounts().process().start();
     let root = server.administrator("root").await;
     let ada = server.register("ada").await;
-    server.register("bob").await;
+    let bob = server.register("bob").await;
     let anonymous = json!({ "original_url": "https://example.com/claimed" });
     let claimed = server.http().post("/api/v1/links", &anonymous).await.expect(201).json();
     let claim = json!({ "links": [{ "short_code": claimed["short_code"],
@@ -83,7 +92,7 @@ async fn every_change_is_written_down_with_who_what_when_and_from_where() {
     let key = ada.post("/api/v1/keys", &key).await.expect(201).json();
     let with_key = server.http().bearer(key["key"].as_str().unwrap());
 
-    change_a_team(&ada, &with_key, &root).await;
+    change_a_team(&ada, &bob, &with_key, &root).await;
     ada.delete(&format!("/api/v1/keys/{}", key["id"])).await.expect(204);
     let password = json!({ "current_password": PASSWORD, "new_password": "another-password-1" });
     let fresh = ada.patch("/api/v1/me/password", &password).await;

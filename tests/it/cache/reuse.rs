@@ -8,7 +8,7 @@ use std::time::Duration;
 use kurz::app::{Created, LinkPatch, LinkRequest};
 use kurz_core::account::Caller;
 use kurz_core::code::WorkspaceId;
-use kurz_test_support::accounts::{code, email};
+use kurz_test_support::accounts::{code, email, join};
 use kurz_test_support::{Kind, TestServer, links, on_both_databases};
 use serde_json::json;
 use tokio::task::JoinSet;
@@ -187,7 +187,7 @@ async fn who_may_not_make_a_link_does_not_get_the_one_that_exists() {
         server.http().post(TEAM, body).await.expect(401);
     }
     let members = "/api/v1/workspaces/team/members";
-    ada.post(members, &json!({ "email": email("bob"), "role": "member" })).await.expect(201);
+    join(&ada, "team", ("bob", &bob), "member").await;
     bob.post(TEAM, &body).await.expect(200);
     let bobs = format!("{members}/{}", email("bob"));
     ada.patch(&bobs, &json!({ "role": "viewer" })).await.expect(200);

@@ -42,6 +42,14 @@ async fn bench(kind: Kind, links: usize) -> OpenedStore {
     let mut sql = "insert into workspaces (id, strategy, created_at, updated_at)
         values ('main', 'random', 1, 1) on conflict do nothing;"
         .to_owned();
+    for user in 1..=CLAIMERS {
+        write!(
+            sql,
+            "insert into users (id, email, name, password_hash, token_version, created_at, updated_at)
+             values ({user}, 'user{user}@example.com', '', '', 1, 1, 1);"
+        )
+        .unwrap();
+    }
     for at in 0..links {
         let left = if at % 2 == 0 { Duration::from_hours(1) } else { SHORT };
         let end = bench.now().plus(left).as_ms();

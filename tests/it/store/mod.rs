@@ -5,6 +5,7 @@ mod claims;
 mod copy;
 mod durability;
 mod locks;
+mod members;
 mod opened;
 pub(crate) mod outage;
 pub(crate) mod postgres;

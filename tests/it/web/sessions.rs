@@ -35,7 +35,10 @@ const CHANGES: &[(&str, &str)] = &[
     ("/app/w/main/l/mine/delete", ""),
     ("/app/w/main/l/mine/restore", ""),
     ("/app/w/main/settings", "strategy=random"),
-    ("/app/w/main/members", "email=eve%40example.com"),
+    ("/app/w/main/invitations", "email=eve%40example.com"),
+    ("/app/w/main/invitations/revoke", "id=1"),
+    ("/app/invitations/accept", "id=1"),
+    ("/app/invitations/decline", "id=1"),
     ("/app/w/main/members/change", "email=ada%40example.com&action=remove"),
     ("/app/w/main/hosts", "host=go.example"),
     ("/app/w/main/hosts/remove", "host=go.example"),
@@ -137,7 +140,7 @@ async fn the_cookie_is_for_this_host_alone_and_for_no_script() {
 }
 
 /// Where nobody goes after signing in, in forty spellings.
-const ELSEWHERE: [&str; 44] = [
+const ELSEWHERE: [&str; 61] = [
     "//evil.example",
     "///evil.example",
     "////evil.example/",
@@ -182,6 +185,24 @@ const ELSEWHERE: [&str; 44] = [
     "",
     "?next=//evil.example",
     "#//evil.example",
+    // On this server, but no page: a short link leads elsewhere.
+    "/mine",
+    "/mine+",
+    "/w/main/mine",
+    "/apple",
+    "/app2/x",
+    "/App",
+    "/app/../mine",
+    "/app/./../mine",
+    "/app/%2e%2e/mine",
+    "/app/.%2E/mine",
+    "/app%2f..",
+    "/app%2f../mine",
+    "/app/..%2fmine",
+    "/app\\..\\mine",
+    "/%61pp/../mine",
+    "/../mine",
+    "/?x=/mine",
 ];
 
 // threats: C15
@@ -196,6 +217,7 @@ async fn one_goes_on_to_own_pages_only() {
         answer.header("location").unwrap().to_owned()
     };
     assert_eq!(to("/app/account").await, "/app/account");
+    assert_eq!(to("/").await, "/");
     for evil in ELSEWHERE {
         assert_eq!(to(evil).await, "/app", "{evil:?}");
     }

@@ -48,6 +48,20 @@ pub async fn shorten(http: &Http, url: &str) -> Value {
     http.post("/api/v1/links", &json!({ "original_url": url })).await.expect(201).json()
 }
 
+/// Invite `name`@example.com into a workspace; the invitation with its token.
+pub async fn invite(admin: &Http, workspace: &str, name: &str, role: &str) -> Value {
+    let body = json!({ "email": email(name), "role": role });
+    let path = format!("/api/v1/workspaces/{workspace}/invitations");
+    admin.post(&path, &body).await.expect(201).json()
+}
+
+/// Make `name`@example.com, whose client is `person`, a member of a workspace.
+pub async fn join(admin: &Http, workspace: &str, (name, person): (&str, &Http), role: &str) {
+    let invited = invite(admin, workspace, name, role).await;
+    let body = json!({ "token": invited["token"] });
+    person.post("/api/v1/me/invitations/accept", &body).await.expect(200);
+}
+
 /// The code of a problem.
 pub fn code(answer: &Answer) -> String {
     answer.json()["code"].as_str().unwrap_or_default().to_owned()
