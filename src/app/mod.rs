@@ -90,6 +90,10 @@ pub struct Policy {
     pub anon_ttl: Duration,
     /// Links that a user may make in a month where they are counted; 0: any number.
     pub user_link_limit: i64,
+    /// Workspaces that an account may make; `None`: any number.
+    pub workspace_limit: Option<i64>,
+    /// Custom codes that an account may choose in `main` in a month; `None`: any number.
+    pub custom_code_limit: Option<i64>,
 }
 
 /// The parts that the program is made of.
@@ -109,6 +113,8 @@ pub struct Parts {
     pub reserved: Arc<Reserved>,
     /// Turns a counter into a code.
     pub scrambler: Scrambler,
+    /// Characters of a random code.
+    pub code_length: u8,
     pub clock: Clock,
     /// Random bytes.
     pub entropy: Entropy,

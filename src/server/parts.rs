@@ -65,6 +65,7 @@ pub(super) async fn parts(
         clicks: Arc::new(clicks),
         reserved: Arc::new(routes::reserved()),
         scrambler,
+        code_length: config.codes.code_length,
         clock,
         entropy,
         tokens,
@@ -110,6 +111,8 @@ fn policy(config: &Config, bound: SocketAddr) -> Policy {
         signup: config.access.signup,
         anon_ttl: config.retention.anon_ttl,
         user_link_limit: i64::try_from(user_link_limit).unwrap_or(i64::MAX),
+        workspace_limit: config.access.workspace_limit,
+        custom_code_limit: config.access.custom_code_limit,
     }
 }
 

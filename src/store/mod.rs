@@ -61,6 +61,7 @@ pub use health::{CheckResult, DueCheck};
 pub use insert::{Inserted, InsertedLink, MonthlyLinkLimit, NewLink};
 pub use instances::Instance;
 pub use keys::ApiKey;
+pub use links::CODES_AT_ONCE;
 pub use list::ListQuery;
 pub use list_scope::ListScope;
 pub use list_sort::{Position, Search, Sort, SortKey};

@@ -111,9 +111,12 @@ macro_rules! copy_tables {
 // Tables that others refer to come first. Locks are left out: they belong to processes.
 copy_tables! {
     workspaces (id Text) updated_in_place: &[
-        "id", "strategy", "hit_limit", "created_at", "updated_at", "deleted_at",
+        "id", "strategy", "hit_limit", "created_at", "updated_at", "deleted_at", "created_by",
     ];
     hosts (host Text): &["host", "workspace", "created_at"];
+    pending_hosts (workspace Text, host Text): &[
+        "workspace", "host", "token", "created_at", "checked_at",
+    ];
     links (id Number): crate::store::link_columns::LINK_COLUMNS;
     link_tags (workspace Text, tag Text, link_id Number): &["workspace", "tag", "link_id"];
     link_stats (link_id Number): &[
@@ -137,7 +140,7 @@ copy_tables! {
     ];
     members (user_id Number, workspace Text): &["user_id", "workspace", "role", "created_at"];
     invites (hash Bytes): &["hash", "email", "created_at", "expires_at", "used_at"];
-    user_months (user_id Number, month Number): &["user_id", "month", "links"];
+    user_months (user_id Number, month Number): &["user_id", "month", "links", "custom_codes"];
     link_health (link_id Number): &[
         "link_id", "destination_status", "last_checked_at", "next_check_at",
     ];

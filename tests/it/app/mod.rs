@@ -5,6 +5,7 @@ use kurz_test_support::{Kind, TestServer};
 
 mod audit;
 mod cleanup;
+mod codes;
 mod disable;
 mod expiry;
 mod hosts;
