@@ -48,6 +48,7 @@ actions! {
     Added = "added",
     RoleChanged = "changed",
     Removed = "removed",
+    HostVerified = "verified",
 }
 
 impl Action {
@@ -196,6 +197,6 @@ mod tests {
             assert_eq!(Action::parse(action.as_str()), Some(*action));
         }
         assert_eq!(Action::parse("Created"), None);
-        assert_eq!(Action::ALL.len(), 19);
+        assert_eq!(Action::ALL.len(), 20);
     }
 }

@@ -37,7 +37,7 @@ pub use links::report::{MOST_WORDS, ReportRequest};
 pub use links::show::ShownLink;
 pub use page::Page;
 pub use target_health::Probe;
-pub use workspaces::{MAIN, Rights, ShownWorkspace, WorkspacePatch};
+pub use workspaces::{HostInstructions, MAIN, Rights, ShownHost, ShownWorkspace, WorkspacePatch};
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -48,10 +48,11 @@ pub(crate) use crate::clicks::FLUSH_EVERY;
 use crate::clock::Clock;
 use crate::config::PublicUrl;
 pub use crate::config::Signup;
+use crate::egress::HostProver;
 use crate::entropy::Entropy;
 use crate::peers::Peers;
 use crate::quota::SharedQuota;
-pub use crate::store::{ApiKey, BrowserSession, Host, Instance, Member, Report, User, Workspace};
+pub use crate::store::{ApiKey, BrowserSession, Instance, Member, Report, User, Workspace};
 use kurz_core::account::token::Tokens;
 use kurz_core::code::Reserved;
 use kurz_core::code::counter::Scrambler;
@@ -115,6 +116,7 @@ pub struct Parts {
     pub scrambler: Scrambler,
     /// Characters of a random code.
     pub code_length: u8,
+    pub(crate) host_prover: HostProver,
     pub clock: Clock,
     /// Random bytes.
     pub entropy: Entropy,

@@ -12,6 +12,7 @@ use crate::clicks::ClickWriter;
 use crate::client_address::TrustedProxies;
 use crate::clock::Clock;
 use crate::config::{Config, PrivateTargets, RateLimits, Targets, password_threads};
+use crate::egress::HostProver;
 use crate::entropy::Entropy;
 use crate::peers::Peers;
 use crate::quota::SharedQuota;
@@ -66,6 +67,7 @@ pub(super) async fn parts(
         reserved: Arc::new(routes::reserved()),
         scrambler,
         code_length: config.codes.code_length,
+        host_prover: HostProver::with_system_transport(config.links.dns_resolver),
         clock,
         entropy,
         tokens,

@@ -28,6 +28,7 @@ mod listen;
 mod locks;
 mod members;
 mod migrate;
+mod pending_hosts;
 mod postgres;
 mod redirect_lookup;
 mod replica;
@@ -69,13 +70,14 @@ pub use listen::{Listening, MOST_BYTES};
 pub use locks::HeldLock;
 pub use members::Member;
 pub use migrate::SchemaState;
+pub use pending_hosts::{HostAdded, PendingHost};
 pub use redirect_lookup::RedirectRow;
 pub use reports::{NewReport, Report, ReportBounds, Reported};
 pub use serve_lock::ServeLock;
 pub use sessions::BrowserSession;
 pub use users::{Registered, User};
 pub use verify::verify;
-pub use workspaces::{Host, Workspace};
+pub use workspaces::{Host, Workspace, WorkspaceAdded};
 
 use std::path::Path;
 

@@ -4,8 +4,8 @@
 use crate::store::driver::Sql;
 use crate::store::{
     audit, claims, cleanup, clicks, copy, counters, disable, edit, health, insert, instances, keys,
-    links, list, locks, members, redirect_lookup, reports, row_checksum, secrets, sessions, users,
-    workspaces,
+    links, list, locks, members, pending_hosts, redirect_lookup, reports, row_checksum, secrets,
+    sessions, users, workspaces,
 };
 
 pub(super) const ALL: &[&[Sql]] = &[
@@ -30,6 +30,7 @@ pub(super) const ALL: &[&[Sql]] = &[
     list::STATEMENTS,
     locks::STATEMENTS,
     members::STATEMENTS,
+    pending_hosts::STATEMENTS,
     redirect_lookup::STATEMENTS,
     reports::STATEMENTS,
     row_checksum::STATEMENTS,

@@ -18,8 +18,10 @@ async fn furnished() -> (TestServer, Http) {
     let hosts = "/api/v1/workspaces/acme/hosts";
     http.post(hosts, &json!({ "host": "go.acme.example" })).await.expect(201);
     let members = "/api/v1/workspaces/acme/members";
-    let grace = json!({ "email": "grace@example.com", "role": "member" });
+    let grace = json!({ "email": "grace@example.com", "role": "admin" });
     http.post(members, &grace).await.expect(201);
+    let pending = json!({ "host": "links.acme.example" });
+    server.log_in("grace").await.post(hosts, &pending).await.expect(201);
     http.post("/api/v1/keys", &json!({ "name": "laptop", "scopes": ["read", "create"] }))
         .await
         .expect(201);

@@ -91,6 +91,8 @@ const ROWS: &[Row] = &[
     ("GET", HOSTS, "team", "", TEAM_READ),
     ("GET", HOSTS, "main", "", TO_USERS),
     ("DELETE", HOST, "team", "", with(204, TEAM_WRITE)),
+    ("POST", "/api/v1/workspaces/{workspace}/hosts/{host}/check", "team", "", [409, 403, 404, 401]),
+    ("POST", "/api/v1/workspaces/{workspace}/hosts/{host}/approve", "team", "", HIDDEN),
     ("POST", MEMBERS, "team", r#"{"email":"new{n}@example.com"}"#, [422, 403, 404, 401]),
     ("POST", MEMBERS, "team", r#"{"email":"viewer@example.com"}"#, [409, 403, 404, 401]),
     ("POST", MEMBERS, "main", r#"{"email":"viewer@example.com"}"#, NOBODY),
@@ -228,7 +230,7 @@ impl World {
             filled = filled.replace("{code}", &code);
         }
         if path.contains("{host}") {
-            let host = format!("gone{number}.example.com");
+            let host = format!("gone{number}.internal");
             owner.post(&format!("{base}/hosts"), &json!({ "host": host })).await.expect(201);
             filled = filled.replace("{host}", &host);
         }

@@ -8,6 +8,7 @@ mod cleanup;
 mod codes;
 mod disable;
 mod expiry;
+mod host_proof;
 mod hosts;
 
 /// A server whose cleanup runs when the test calls for it.
