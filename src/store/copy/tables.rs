@@ -114,9 +114,6 @@ copy_tables! {
         "id", "strategy", "hit_limit", "created_at", "updated_at", "deleted_at", "created_by",
     ];
     hosts (host Text): &["host", "workspace", "created_at"];
-    pending_hosts (workspace Text, host Text): &[
-        "workspace", "host", "token", "created_at", "checked_at",
-    ];
     links (id Number): crate::store::link_columns::LINK_COLUMNS;
     link_tags (workspace Text, tag Text, link_id Number): &["workspace", "tag", "link_id"];
     link_stats (link_id Number): &[
@@ -153,6 +150,9 @@ copy_tables! {
     ];
     reports (id Number): &["id", "link_id", "client", "reason", "words", "at"];
     released_hosts (host Text): &["host", "workspace", "released_at"];
+    pending_hosts (workspace Text, host Text): &[
+        "workspace", "host", "token", "created_at", "checked_at",
+    ];
 }
 
 /// Every column that a copy holds, with its table.
