@@ -4,6 +4,7 @@
 use kurz_test_support::{Kind, TestServer};
 
 mod audit;
+mod caps;
 mod cleanup;
 mod codes;
 mod disable;
