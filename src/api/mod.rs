@@ -86,6 +86,8 @@ pub(crate) fn endpoints() -> OpenApiRouter<Arc<App>> {
         .routes(routes!(workspaces::show::show, workspaces::edit::edit, workspaces::delete::delete))
         .routes(routes!(hosts::add::add, hosts::list::list))
         .routes(routes!(hosts::remove::remove))
+        .routes(routes!(hosts::check::check))
+        .routes(routes!(hosts::approve::approve))
         .routes(routes!(links::claim::claim))
         .routes(routes!(invitations::create::create, invitations::list::list))
         .routes(routes!(invitations::revoke::revoke))

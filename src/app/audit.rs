@@ -53,6 +53,7 @@ actions! {
     InvitationAccepted = "invitation-accepted",
     InvitationDeclined = "invitation-declined",
     InvitationRevoked = "invitation-revoked",
+    HostVerified = "verified",
 }
 
 impl Action {
@@ -201,6 +202,6 @@ mod tests {
             assert_eq!(Action::parse(action.as_str()), Some(*action));
         }
         assert_eq!(Action::parse("Created"), None);
-        assert_eq!(Action::ALL.len(), 24);
+        assert_eq!(Action::ALL.len(), 25);
     }
 }

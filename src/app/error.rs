@@ -39,6 +39,35 @@ pub enum AppError {
              whoever runs this server"
     )]
     HostQuarantined { end: Timestamp },
+    /// The host is the main host's, or below it.
+    #[error(
+        "names below the main host are the operator's: ask whoever runs this server to give it to \
+         the workspace"
+    )]
+    HostReserved,
+    /// The proof of a host was not found.
+    #[error(
+        "no proof that the host is yours was found: {found}; publish one of them and check again"
+    )]
+    HostUnproven { found: String },
+    /// A host is not checked over and over.
+    #[error("the host was checked just now: wait {seconds} seconds before the next check")]
+    HostCheckedJustNow { seconds: u32 },
+    /// As many workspaces as an account may make.
+    #[error(
+        "an account makes at most {limit} workspaces: delete one, or ask whoever runs this server"
+    )]
+    WorkspaceLimit { limit: i64 },
+    /// As many custom codes as an account may choose in `main` in a month.
+    #[error(
+        "the {limit} custom codes of this month in the workspace main are used up: leave out the \
+         code, or make the link in a workspace of your own"
+    )]
+    CustomCodeLimit {
+        limit: i64,
+        /// How long until the next month.
+        seconds_left: i64,
+    },
     /// The link changed while it was being changed.
     #[error("the link was changed by somebody else at the same time: look at it and try again")]
     ChangedMeanwhile,

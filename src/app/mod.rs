@@ -38,7 +38,7 @@ pub use links::show::ShownLink;
 pub use page::Page;
 pub use target_health::Probe;
 pub use workspaces::invitations::{FreshInvitation, InvitationKey, ReceivedInvitation};
-pub use workspaces::{MAIN, Rights, ShownWorkspace, WorkspacePatch};
+pub use workspaces::{HostInstructions, MAIN, Rights, ShownHost, ShownWorkspace, WorkspacePatch};
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -49,11 +49,12 @@ pub(crate) use crate::clicks::FLUSH_EVERY;
 use crate::clock::Clock;
 use crate::config::PublicUrl;
 pub use crate::config::Signup;
+use crate::egress::HostProver;
 use crate::entropy::Entropy;
 use crate::peers::Peers;
 use crate::quota::SharedQuota;
 pub use crate::store::{
-    ApiKey, BrowserSession, Host, Instance, Invitation, Member, Report, User, Workspace,
+    ApiKey, BrowserSession, Instance, Invitation, Member, Report, User, Workspace,
 };
 use kurz_core::account::token::Tokens;
 use kurz_core::code::Reserved;
@@ -93,6 +94,10 @@ pub struct Policy {
     pub anon_ttl: Duration,
     /// Links that a user may make in a month where they are counted; 0: any number.
     pub user_link_limit: i64,
+    /// Workspaces that an account may make; `None`: any number.
+    pub workspace_limit: Option<i64>,
+    /// Custom codes that an account may choose in `main` in a month; `None`: any number.
+    pub custom_code_limit: Option<i64>,
 }
 
 /// The parts that the program is made of.
@@ -112,6 +117,9 @@ pub struct Parts {
     pub reserved: Arc<Reserved>,
     /// Turns a counter into a code.
     pub scrambler: Scrambler,
+    /// Characters of a random code.
+    pub code_length: u8,
+    pub(crate) host_prover: HostProver,
     pub clock: Clock,
     /// Random bytes.
     pub entropy: Entropy,

@@ -38,6 +38,13 @@ settings! {
         /// How many links a user may create in a UTC calendar month over `/v1/shorten`.
         "user_link_limit" => user_link_limit: Option<u64> =
             number(0..=1_000_000_000_u64).zero_is_none("0 = off").or("20"),
+        /// How many workspaces an account may create; administrators may create any number.
+        "workspace_limit" => workspace_limit: Option<i64> =
+            number(0..=1_000_000_i64).zero_is_none("0 = off").or("20"),
+        /// How many custom codes an account may choose in the workspace `main` in a UTC calendar
+        /// month; administrators may choose any number.
+        "custom_code_limit" => custom_code_limit: Option<i64> =
+            number(0..=1_000_000_000_i64).zero_is_none("0 = off").or("500"),
     }
 }
 

@@ -1,26 +1,36 @@
-//! The key of the counter strategy. The other strategies have no settings; the store generates a salt
-//! if none is set.
+//! The length of generated codes, and the key of the counter strategy; the store generates a salt if none
+//! is set.
 //!
-//! Invariant: `Scrambler::new` accepts these settings.
+//! Invariant: `Scrambler::new` accepts these settings, and no salt is one from an example.
 
 use super::secret::Secret;
 use super::setting::settings;
 use super::value_parser::{ValueForm, ValueParser, choice, number, secret};
-use kurz_core::code::counter::{LENGTH, Scramble, Scrambler};
+use kurz_core::code::counter::{LENGTH, SERVER_LENGTHS, Scramble, Scrambler, is_sound_salt};
 
 settings! {
-    /// The counter strategy's key.
+    /// The length of codes, and the counter strategy's key.
     pub struct Codes {
+        /// Characters of the codes that the strategies counter and random make. Older links keep
+        /// theirs.
+        "code_length" => code_length: u8 = number(SERVER_LENGTHS).or("7"),
         /// The secret for scrambling counter codes; all instances share it.
         "counter_salt" => counter_salt: Option<Secret> =
-            secret(1..=1024).or_none("generated at first start and kept in the store"),
+            salt().or_none("generated at first start and kept in the store"),
         /// The factor of the affine scramble.
         "counter_mult" => counter_mult: u64 = multiplier().or("1315423911"),
-        /// How counters are scrambled: with affine, neighbours are a constant distance apart, so
-        /// codes can be enumerated; feistel hides order and number.
+        /// How counters are scrambled: affine hides nothing, anybody with one code can compute all
+        /// others; feistel hides order and number as long as the salt is secret. Choose feistel for
+        /// public servers.
         "counter_scramble" => counter_scramble: Scramble =
             choice([("affine", Scramble::Affine), ("feistel", Scramble::Feistel)]).or("affine"),
     }
+}
+
+/// Salts from examples are public.
+fn salt() -> ValueParser<Secret> {
+    secret(1..=1024)
+        .require("not one from an example", |salt: &Secret| is_sound_salt(salt.expose()))
 }
 
 /// The scrambler itself checks that a factor maps different counters to different codes.

@@ -3,11 +3,12 @@
 //!
 //! Invariant: "no limit" and "never" are `None`, not zero.
 
+use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::time::Duration;
 
 use super::setting::settings;
-use super::value_parser::{choice, number, path, span};
+use super::value_parser::{address, choice, number, path, span};
 
 /// A hundred years: no clock overflows.
 const LONGEST: Duration = Duration::from_hours(24 * 36_500);
@@ -49,6 +50,9 @@ settings! {
         /// How long a host that a workspace gave up is kept from other workspaces; administrators
         /// of the server may reassign it at once.
         "host_quarantine" => host_quarantine: Duration = span(Duration::ZERO..=LONGEST).or("30d"),
+        /// The DNS server that is asked, over TCP, for the TXT records that prove hosts.
+        "dns_resolver" => dns_resolver: Option<SocketAddr> =
+            address().or_none("the first one that /etc/resolv.conf names"),
         /// A file of hosts and addresses that no link may lead to, one per line; it is read again
         /// when it changes.
         "blocklist" => blocklist: Option<PathBuf> = path().or_none("none: nothing is blocked"),

@@ -134,7 +134,7 @@ fn the_file_may_hold_every_type_of_value() {
 }
 
 /// A value that each setting refuses; a setting that is missing here fails the test below.
-const BAD: [(&str, &str); 67] = [
+const BAD: [(&str, &str); 71] = [
     ("check_bytes", "much"),
     ("listen", "localhost"),
     ("admin_listen", "on"),
@@ -175,7 +175,8 @@ const BAD: [(&str, &str); 67] = [
     ("redis", "http://cache:6379"),
     ("quota_on_outage", "allow"),
     ("statement_timeout", "1.5s"),
-    ("counter_salt", ""),
+    ("code_length", "6"),
+    ("counter_salt", "my_secret"),
     ("counter_mult", "62"),
     ("counter_scramble", "xor"),
     ("hit_limit", "-1"),
@@ -184,6 +185,7 @@ const BAD: [(&str, &str); 67] = [
     ("blocklist", ""),
     ("targets", "locked"),
     ("host_quarantine", "-1d"),
+    ("dns_resolver", "dns.example:53"),
     ("cache_bytes", "1023KiB"),
     ("repeat_bytes", "16MB"),
     ("log", "kurz=loud"),
@@ -202,6 +204,8 @@ const BAD: [(&str, &str); 67] = [
     ("signup", "maybe"),
     ("jwt_secret", "0123456789abcdef0123456789abcdef"),
     ("user_link_limit", "-1"),
+    ("workspace_limit", "1000001"),
+    ("custom_code_limit", "many"),
 ];
 
 #[test]
@@ -246,7 +250,10 @@ fn a_wrong_type_in_the_file_is_refused_even_when_its_text_would_do() {
         ("listen = 8080", "is 8080, but it takes an IP address"),
         ("listen = [\"127.0.0.1:80\"]", "is a list, but"),
         ("log = 5", "is 5, but"),
-        ("counter_salt = 12345", "is [hidden], but it takes text of 1 to 1024 bytes."),
+        (
+            "counter_salt = 12345",
+            "is [hidden], but it takes text of 1 to 1024 bytes, not one from an example.",
+        ),
         ("open = 1", "is 1, but it takes on or off"),
         ("listen = 2020-01-01", "is a date, but"),
     ];

@@ -116,6 +116,12 @@ impl<N: Transport> Checker<N> {
     pub(crate) async fn check(&self, url: &str) -> Health {
         self.0.check(url).await.unwrap_or_else(|health| health)
     }
+
+    /// The text at `url`, which answers with 200; one redirect may lead from http to https, and nowhere
+    /// else. This waits until the limit admits it, and then takes five seconds at most.
+    pub(super) async fn fetch_text(&self, url: &str) -> Result<String, Health> {
+        self.0.fetch_text(url).await
+    }
 }
 
 /// `Err` ends the check with this result.
@@ -135,6 +141,40 @@ impl<N: Transport> CheckerInner<N> {
         }
         let head = self.request(&destination, deadline).await?;
         Ok(if head.redirect().is_some() { Health::Broken } else { health_of(head.status) })
+    }
+
+    async fn fetch_text(&self, url: &str) -> CheckStep<String> {
+        let destination = Destination::parse(url)?;
+        let (_check, _host) = self.limit.acquire(HostKey::of(destination.host())).await;
+        let deadline = Instant::now() + MAX_TIME;
+        let (head, body) = self.get(&destination, deadline).await?;
+        let Some(location) = head.redirect() else { return text_of(&head, &body) };
+        let secure = destination.follow(location)?;
+        let is_same =
+            secure.host() == destination.host() && secure.resource() == destination.resource();
+        if !is_same || destination.is_https() || !secure.is_https() {
+            return Err(Health::Blocked);
+        }
+        let (head, body) = self.get(&secure, deadline).await?;
+        text_of(&head, &body)
+    }
+
+    /// The response to a GET, with the start of its body.
+    async fn get(
+        &self,
+        destination: &Destination,
+        deadline: Instant,
+    ) -> CheckStep<(ResponseHead, Vec<u8>)> {
+        let addresses = self.resolve(destination, deadline).await?;
+        for address in addresses.into_iter().take(MAX_ADDRESSES) {
+            let ConnectOutcome::Connected(stream) = self.connect(address, deadline).await? else {
+                continue;
+            };
+            let response = target_request::fetch(stream, &self.tls, destination);
+            let response = timeout_at(deadline, response).await;
+            return response.ok().and_then(Result::ok).ok_or(Health::Broken);
+        }
+        Err(Health::Broken)
     }
 
     /// Request one destination with HEAD, and with GET where HEAD gives no success and no redirect.
@@ -251,6 +291,13 @@ fn is_local_error(error: &io::Error) -> bool {
         Kind::TimedOut,
     ];
     !remote_errors.contains(&error.kind())
+}
+
+fn text_of(head: &ResponseHead, body: &[u8]) -> CheckStep<String> {
+    if head.status != StatusCode::OK {
+        return Err(Health::Broken);
+    }
+    Ok(String::from_utf8_lossy(body).into_owned())
 }
 
 /// A page that is only served to some (authorization, rate limit, region) is not known to be broken.

@@ -1,5 +1,6 @@
 //! The only module that connects to addresses that users name: it checks whether a target still
-//! responds. It does not decide when to check, and knows nothing of links.
+//! responds, and whether a host proves whose it is. It does not decide when to check, and knows nothing
+//! of links.
 //!
 //! Invariant: no connection is attempted to an address that was not checked against the forbidden
 //! ranges, and the checked address is the one that is connected to (no second DNS lookup):
@@ -10,16 +11,20 @@
 //! - `tls`: the trusted roots. `request`: one request, and only the head of its response.
 //! - `concurrency`: one check per host at a time, and a limit on all of them.
 //! - `check`: puts it together, with at most three redirects and five seconds.
+//! - `host_proof`: the token of a host's owner, as a file or, through `txt_lookup`, in the DNS.
 
 mod address;
 mod check;
 mod concurrency;
 mod destination;
+mod host_proof;
 mod target_request;
 #[cfg(test)]
 mod tests;
 mod tls_client;
 mod transport;
+mod txt_lookup;
 
 pub(crate) use check::Checker;
+pub(crate) use host_proof::{HostChallenge, HostProver};
 pub(crate) use transport::Transport;

@@ -1,14 +1,14 @@
-//! One request over an open connection, and the head of its response. Redirects are followed by the
-//! caller.
+//! One request over an open connection, and the head of its response, or a short body too. Redirects are
+//! followed by the caller.
 //!
-//! Invariant: at most [`MAX_READ_BYTES`] are read from a connection, including the TLS handshake. The
-//! body is not read, so its length, speed and encoding do not matter.
+//! Invariant: at most [`MAX_READ_BYTES`] are read from a connection, including the TLS handshake. Unless a
+//! caller wants the body it is not read, so its length, speed and encoding do not matter.
 
 use bytes::Bytes;
 use futures_util::future::{Either, select};
 use http::header::{ACCEPT, ACCEPT_ENCODING, CONNECTION, HOST, LOCATION, USER_AGENT};
 use http::{HeaderValue, Method, Request, StatusCode};
-use http_body_util::Empty;
+use http_body_util::{BodyExt, Empty, Limited};
 use hyper::client::conn::http1;
 use hyper_util::rt::TokioIo;
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, join, split};
@@ -22,6 +22,8 @@ pub(super) const MAX_READ_BYTES: u64 = 64 * 1024;
 
 const MAX_HEAD_BYTES: usize = 32 * 1024;
 const MAX_HEADERS: usize = 100;
+/// Of a body that is read; a longer one is an invalid response.
+const MAX_BODY_BYTES: usize = 4 * 1024;
 
 const AGENT: HeaderValue = HeaderValue::from_static("kurz-health/1");
 
@@ -56,15 +58,40 @@ pub(super) async fn send<S>(
 where
     S: AsyncRead + AsyncWrite + Send + Unpin,
 {
+    request(stream, tls, destination, method, false).await.map(|(head, _)| head)
+}
+
+/// The same with GET, and the body of the response.
+pub(super) async fn fetch<S>(
+    stream: S,
+    tls: &TlsConnector,
+    destination: &Destination,
+) -> Result<(ResponseHead, Vec<u8>), RequestFailure>
+where
+    S: AsyncRead + AsyncWrite + Send + Unpin,
+{
+    request(stream, tls, destination, Method::GET, true).await
+}
+
+async fn request<S>(
+    stream: S,
+    tls: &TlsConnector,
+    destination: &Destination,
+    method: Method,
+    with_body: bool,
+) -> Result<(ResponseHead, Vec<u8>), RequestFailure>
+where
+    S: AsyncRead + AsyncWrite + Send + Unpin,
+{
     let (read, write) = split(stream);
     let stream = join(read.take(MAX_READ_BYTES), write);
     let request = build(destination, method)?;
     if !destination.is_https() {
-        return exchange(stream, request).await.map_err(|_| RequestFailure::InvalidResponse);
+        return exchange(stream, request, with_body).await;
     }
     let name = tls_client::server_name(destination).ok_or(RequestFailure::TlsFailed)?;
     let stream = tls.connect(name, stream).await.map_err(|_| RequestFailure::TlsFailed)?;
-    exchange(stream, request).await.map_err(|_| RequestFailure::InvalidResponse)
+    exchange(stream, request, with_body).await
 }
 
 /// The same headers for every destination: no cookies, no credentials, no compression, no referrer.
@@ -87,19 +114,30 @@ fn build(
 async fn exchange<S>(
     stream: S,
     request: Request<Empty<Bytes>>,
-) -> Result<ResponseHead, hyper::Error>
+    with_body: bool,
+) -> Result<(ResponseHead, Vec<u8>), RequestFailure>
 where
     S: AsyncRead + AsyncWrite + Send + Unpin,
 {
+    let invalid = |_| RequestFailure::InvalidResponse;
     let mut builder = http1::Builder::new();
     builder.max_buf_size(MAX_HEAD_BYTES).max_headers(MAX_HEADERS);
-    let (mut sender, connection) = builder.handshake(TokioIo::new(stream)).await?;
-    let pending = Box::pin(sender.send_request(request));
-    let response = match select(pending, connection).await {
-        Either::Left((response, _)) => response?,
+    let (mut sender, connection) =
+        builder.handshake(TokioIo::new(stream)).await.map_err(invalid)?;
+    let pending = Box::pin(async move {
+        let response = sender.send_request(request).await.map_err(invalid)?;
+        let location = response.headers().get(LOCATION).cloned();
+        let head = ResponseHead { status: response.status(), location };
+        if !with_body {
+            return Ok((head, Vec::new()));
+        }
+        let body = Limited::new(response.into_body(), MAX_BODY_BYTES).collect().await;
+        let body = body.map_err(|_| RequestFailure::InvalidResponse)?;
+        Ok((head, body.to_bytes().to_vec()))
+    });
+    match select(pending, connection).await {
+        Either::Left((response, _)) => response,
         // The connection has ended, so this does not wait: the response is here, or it is an error.
-        Either::Right((_, pending)) => pending.await?,
-    };
-    let location = response.headers().get(LOCATION).cloned();
-    Ok(ResponseHead { status: response.status(), location })
+        Either::Right((_, pending)) => pending.await,
+    }
 }

@@ -136,6 +136,14 @@ impl Problem {
         Self { challenge, ..Self::new(StatusCode::FORBIDDEN, code, detail) }
     }
 
+    /// A 429 that ends in `seconds`.
+    fn over_limit(code: &'static str, seconds: i64, detail: String) -> Self {
+        Self {
+            retry_after: u32::try_from(seconds).ok().and_then(NonZeroU32::new),
+            ..Self::new(StatusCode::TOO_MANY_REQUESTS, code, detail)
+        }
+    }
+
     /// The same problem outside of the router, where its request's id is not known by itself.
     pub(crate) fn with_request_id(self, id: RequestId) -> Self {
         Self { request_id: Some(Box::new(id)), ..self }
@@ -243,6 +251,9 @@ impl From<AppError> for Problem {
             }
             AppError::HostTaken => (StatusCode::CONFLICT, "host-taken"),
             AppError::HostQuarantined { .. } => (StatusCode::CONFLICT, "host-quarantined"),
+            AppError::HostReserved => (StatusCode::FORBIDDEN, "host-reserved"),
+            AppError::HostUnproven { .. } => (StatusCode::CONFLICT, "host-unproven"),
+            AppError::WorkspaceLimit { .. } => (StatusCode::FORBIDDEN, "workspaces-too-many"),
             AppError::ChangedMeanwhile => (StatusCode::CONFLICT, "changed-meanwhile"),
             AppError::LinkLocked => (StatusCode::FORBIDDEN, "link-locked"),
             AppError::ReportsFull => (StatusCode::SERVICE_UNAVAILABLE, "reports-full"),
@@ -276,16 +287,13 @@ impl From<AppError> for Problem {
                 };
             }
             AppError::MonthlyLimit { seconds_left, .. } => {
-                return Self {
-                    retry_after: u32::try_from(seconds_left).ok().and_then(NonZeroU32::new),
-                    ..Self::new(StatusCode::TOO_MANY_REQUESTS, "monthly-limit", detail)
-                };
+                return Self::over_limit("monthly-limit", seconds_left, detail);
             }
-            AppError::TooOften { seconds, .. } => {
-                return Self {
-                    retry_after: NonZeroU32::new(seconds),
-                    ..Self::new(StatusCode::TOO_MANY_REQUESTS, "too-many-requests", detail)
-                };
+            AppError::CustomCodeLimit { seconds_left, .. } => {
+                return Self::over_limit("custom-code-limit", seconds_left, detail);
+            }
+            AppError::TooOften { seconds, .. } | AppError::HostCheckedJustNow { seconds } => {
+                return Self::over_limit("too-many-requests", seconds.into(), detail);
             }
             AppError::Busy => {
                 return Self {

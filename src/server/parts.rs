@@ -12,6 +12,7 @@ use crate::clicks::ClickWriter;
 use crate::client_address::TrustedProxies;
 use crate::clock::Clock;
 use crate::config::{Config, PrivateTargets, RateLimits, Targets, password_threads};
+use crate::egress::HostProver;
 use crate::entropy::Entropy;
 use crate::peers::Peers;
 use crate::quota::SharedQuota;
@@ -65,6 +66,8 @@ pub(super) async fn parts(
         clicks: Arc::new(clicks),
         reserved: Arc::new(routes::reserved()),
         scrambler,
+        code_length: config.codes.code_length,
+        host_prover: HostProver::with_system_transport(config.links.dns_resolver),
         clock,
         entropy,
         tokens,
@@ -110,6 +113,8 @@ fn policy(config: &Config, bound: SocketAddr) -> Policy {
         signup: config.access.signup,
         anon_ttl: config.retention.anon_ttl,
         user_link_limit: i64::try_from(user_link_limit).unwrap_or(i64::MAX),
+        workspace_limit: config.access.workspace_limit,
+        custom_code_limit: config.access.custom_code_limit,
     }
 }
 

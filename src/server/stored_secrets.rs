@@ -10,7 +10,7 @@ use crate::config::{Access, Codes};
 use crate::entropy::Entropy;
 use crate::store::Store;
 use kurz_core::account::token::Tokens;
-use kurz_core::code::counter::{LENGTH, Scrambler};
+use kurz_core::code::counter::{Scrambler, salt_fingerprint};
 
 #[derive(Debug)]
 pub(super) struct StoredSecrets<'a> {
@@ -37,13 +37,33 @@ impl StoredSecrets<'_> {
             Some(salt) => salt.expose().to_owned(),
             None => self.read_or_draw::<16>("counter_salt").await?,
         };
-        let scrambler =
-            Scrambler::new(codes.counter_scramble, &salt, codes.counter_mult.into(), LENGTH);
+        self.note_salt(&salt).await?;
+        let Codes { counter_scramble: scramble, counter_mult: mult, code_length, .. } = codes;
+        let scrambler = Scrambler::new(*scramble, &salt, (*mult).into(), *code_length);
         scrambler.map_err(|error| {
             StartError::Setting(format!(
                 "counter codes cannot be made (KURZ_COUNTER_SALT, KURZ_COUNTER_MULT): {error}"
             ))
         })
+    }
+
+    /// Keep a fingerprint of the salt, and warn when it is not that of the last start.
+    async fn note_salt(&self, salt: &str) -> Result<(), StartError> {
+        let fingerprint = salt_fingerprint(salt);
+        let last = match self.store.find_secret("counter_salt_fingerprint").await? {
+            Some(last) => Some(last),
+            // A store from before fingerprints, or a new one: the salt that it generated.
+            None => self.store.find_secret("counter_salt").await?.as_deref().map(salt_fingerprint),
+        };
+        if last.is_some_and(|last| last != fingerprint) {
+            tracing::warn!(
+                "the counter salt is not the one of the last start: new counter codes can meet \
+                 older ones, which are skipped; unless you changed it on purpose, set \
+                 KURZ_COUNTER_SALT to what it was, and to the same on every instance"
+            );
+        }
+        let name = "counter_salt_fingerprint";
+        Ok(self.store.replace_secret(name, &fingerprint, self.clock.now()).await?)
     }
 
     /// The secret `name` of the store; where there is none, `N` random bytes become it.

@@ -84,6 +84,29 @@ statements! {
         on conflict (user_id, month) do update set links = user_months.links + 1
         where user_months.links < $3
         returning links";
+    /// The same as `INSERT` as long as the owner may choose another custom code this month.
+    INSERT_CUSTOM = text!(
+        Text("insert into links ("),
+        Names(LINK_COLUMNS),
+        Text(") select "),
+        Params(1, LINK_COLUMNS.len()),
+        Text(" where (select custom_codes from user_months where user_id = "),
+        Params(LINK_COLUMNS.len() + 1, 1),
+        Text(" and month = "),
+        Params(LINK_COLUMNS.len() + 2, 1),
+        Text(") < "),
+        Params(LINK_COLUMNS.len() + 3, 1),
+        Text(" on conflict do nothing"),
+    );
+    /// Changes no number: until the end of the transaction no other can choose a custom code for the
+    /// same account. A statement after this one sees those that were chosen before.
+    LOCK_MONTH = "insert into user_months (user_id, month, links) values ($1, $2, 0)
+        on conflict (user_id, month) do update set links = user_months.links";
+    /// Only for a link that was stored.
+    COUNT_CUSTOM = "update user_months set custom_codes = custom_codes + 1
+        where user_id = $1 and month = $2 and exists (select 1 from links where id = $3)";
+    CUSTOM_CODES_IN_MONTH = "select custom_codes from user_months
+        where user_id = $1 and month = $2";
     LINKS_IN_MONTH = "select links from user_months where user_id = $1 and month = $2";
 }
 
@@ -147,6 +170,18 @@ impl Store {
         links: &[&NewLink],
         all_or_none: bool,
     ) -> Result<Inserted, Error> {
+        self.insert_links_within(links, all_or_none, None).await
+    }
+
+    /// The same, and custom codes that are new count against `limit`: a link beyond it is not stored.
+    pub async fn insert_links_within(
+        &self,
+        links: &[&NewLink],
+        all_or_none: bool,
+        limit: Option<MonthlyLinkLimit>,
+    ) -> Result<Inserted, Error> {
+        let is_counted = |link: &NewLink| link.strategy == Strategy::Custom && !link.revive;
+        let limit = limit.filter(|_| links.iter().any(|link| is_counted(link)));
         // In the order of their keys: neighbours in the index are written together, and two
         // transactions that want the same codes want them in the same order.
         let mut order: Vec<(usize, &NewLink)> = links.iter().copied().enumerate().collect();
@@ -154,6 +189,7 @@ impl Store {
         if let [link] = links
             && !link.revive
             && link.fields.tags.is_empty()
+            && limit.is_none()
         {
             return self.insert_alone(link).await;
         }
@@ -163,7 +199,10 @@ impl Store {
         let mut steps = Vec::with_capacity(gate_count + links.len());
         steps.extend(gates);
         // The link whose place a step's row tells; `None` for tags.
-        let mut owners = vec![None; gate_count];
+        let account =
+            limit.map(|limit| [SqlValue::Int(limit.user.0), SqlValue::Int(limit.month.number())]);
+        steps.extend(account.clone().map(|account| Step::new(LOCK_MONTH, account)));
+        let mut owners = vec![None; steps.len()];
         for (at, link) in order {
             if link.revive {
                 let dead = [
@@ -174,11 +213,20 @@ impl Store {
                 steps.push(Step::new(UNTAG_DEAD, dead));
                 owners.push(None);
             }
-            let step = if link.revive { revive_step(link) } else { insert_step(link) };
+            let limit = limit.filter(|_| is_counted(link));
+            let step = match limit {
+                _ if link.revive => revive_step(link),
+                Some(limit) => insert_custom_step(link, limit),
+                None => insert_step(link),
+            };
             steps.push(if all_or_none { step.or_undo() } else { step });
             owners.push(Some(at));
             if link.revive {
                 steps.push(Step::new(MOVE_STATS, [SqlValue::Int(link.id.0)]));
+            }
+            if let Some(account) = account.clone().filter(|_| limit.is_some()) {
+                let params = account.into_iter().chain([SqlValue::Int(link.id.0)]);
+                steps.push(Step::new(COUNT_CUSTOM, params));
             }
             steps.extend(tag_steps(link.id, &link.fields.tags));
             owners.resize(steps.len(), None);
@@ -248,6 +296,13 @@ impl Store {
         }
     }
 
+    /// How many custom codes a user chose in a month, where they are counted.
+    pub async fn custom_codes_in_month(&self, user: UserId, month: Month) -> Result<i64, Error> {
+        let params = [SqlValue::Int(user.0), SqlValue::Int(month.number())];
+        let row = self.db.find(CUSTOM_CODES_IN_MONTH, &params).await?;
+        row.map_or(Ok(0), |row| row.int(0))
+    }
+
     /// How many links a user made in a month, of those that were counted.
     pub async fn links_in_month(&self, user: UserId, month: Month) -> Result<i64, Error> {
         let params = [SqlValue::Int(user.0), SqlValue::Int(month.number())];
@@ -263,6 +318,16 @@ fn gates(links: &[&NewLink]) -> Vec<Step> {
     pairs.sort_by_key(|(owner, workspace)| (owner.map(|owner| owner.0), workspace.as_str()));
     pairs.dedup();
     pairs.into_iter().map(|(owner, workspace)| live_workspace(workspace, owner)).collect()
+}
+
+/// Store a link with a custom code, if `limit` permits.
+fn insert_custom_step(link: &NewLink, limit: MonthlyLinkLimit) -> Step {
+    let limit = [
+        SqlValue::Int(limit.user.0),
+        SqlValue::Int(limit.month.number()),
+        SqlValue::Int(limit.limit),
+    ];
+    Step::new(INSERT_CUSTOM, row_of(link).into_iter().chain(limit))
 }
 
 fn insert_step(link: &NewLink) -> Step {

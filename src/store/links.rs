@@ -1,7 +1,11 @@
 //! Links by key, and how a row becomes a [`Link`].
 
+use std::collections::HashSet;
+
 use crate::store::driver::statements;
 use crate::store::link_columns::{at, read_fields};
+use crate::store::text::Piece::{Params, Text};
+use crate::store::text::text;
 use crate::store::value::{SqlRow, SqlValue};
 use crate::store::workspaces::{read_id, read_strategy};
 use crate::store::{Error, Store, row_checksum};
@@ -29,7 +33,19 @@ statements! {
     FIND_SAME = link_text!(
         "where l.workspace = $1 and l.canonical_hash = $2 and l.strategy = 'deterministic'"
     );
+    /// Those of some codes that a workspace has, or that any has on the main host. Two selects: each has
+    /// an index of its own.
+    TAKEN = text!(
+        Text("select code from links where workspace = $1 and code in ("),
+        Params(2, CODES_AT_ONCE),
+        Text(") union select code from links where main_since is not null and code in ("),
+        Params(2, CODES_AT_ONCE),
+        Text(")"),
+    );
 }
+
+/// The codes that [`Store::taken_codes`] looks for at a time.
+pub const CODES_AT_ONCE: usize = 90;
 
 impl Store {
     /// A link by its code, tombstones included.
@@ -41,6 +57,22 @@ impl Store {
         let params = [SqlValue::text(workspace.as_str()), SqlValue::text(code.as_str())];
         let link = self.db.find(FIND, &params).await?.map(|row| read_sound(&row)).transpose()?;
         expect_asked(link, code.as_str(), |link| link.code == *code && link.workspace == *workspace)
+    }
+
+    /// Which of `codes`, of which the first [`CODES_AT_ONCE`] count, are taken in a workspace or on the
+    /// main host, by links and tombstones.
+    pub async fn taken_codes(
+        &self,
+        workspace: &WorkspaceId,
+        codes: &[Code],
+    ) -> Result<HashSet<String>, Error> {
+        let Some(last) = codes.last() else { return Ok(HashSet::new()) };
+        // The statement has a fixed number of parameters: the last code fills the rest.
+        let filled = codes.iter().chain(std::iter::repeat(last)).take(CODES_AT_ONCE);
+        let codes = filled.map(|code| SqlValue::text(code.as_str()));
+        let params = std::iter::once(SqlValue::text(workspace.as_str())).chain(codes).collect();
+        let rows = self.db.list(TAKEN, params).await?;
+        rows.iter().map(|row| row.text(0).map(str::to_owned)).collect()
     }
 
     /// A link by its number, tombstones included.

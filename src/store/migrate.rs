@@ -39,6 +39,7 @@ const MIGRATIONS: &[Migration] = migrations![
     "0007_checks",
     "0008_names",
     "0010_members",
+    "0011_hosts_and_codes",
 ];
 
 /// The number that instances agree on before they migrate one PostgreSQL database.

@@ -4,8 +4,8 @@
 use crate::store::driver::Sql;
 use crate::store::{
     account_deletion, audit, claims, cleanup, clicks, copy, counters, disable, edit, health,
-    insert, instances, invitations, keys, links, list, live_rows, locks, members, redirect_lookup,
-    reports, row_checksum, secrets, sessions, users, workspaces,
+    insert, instances, invitations, keys, links, list, live_rows, locks, members, pending_hosts,
+    redirect_lookup, reports, row_checksum, secrets, sessions, users, workspaces,
 };
 
 pub(super) const ALL: &[&[Sql]] = &[
@@ -33,6 +33,7 @@ pub(super) const ALL: &[&[Sql]] = &[
     live_rows::STATEMENTS,
     locks::STATEMENTS,
     members::STATEMENTS,
+    pending_hosts::STATEMENTS,
     redirect_lookup::STATEMENTS,
     reports::STATEMENTS,
     row_checksum::STATEMENTS,

@@ -212,6 +212,40 @@ const OLD_ROWS: &str = "
 const NEW_ROW: &str = "select l.list_scope, l.row_checksum, s.list_scope, w.write_seq, a.action
     from links l join link_stats s on s.link_id = l.id, click_writers w, audit a";
 
+const OLD_HOSTS: &str = "insert into workspaces (id, strategy, created_at, updated_at)
+        values ('team', 'random', 1, 1), ('nobodys', 'random', 1, 1);
+    insert into hosts (host, workspace, created_at) values ('go.team.example', 'team', 2);
+    insert into users (id, email, name, password_hash, token_version, created_at, updated_at)
+        values (7, 'a@b.c', '', '', 0, 1, 1), (8, 'b@b.c', '', '', 0, 1, 1);
+    insert into members (workspace, user_id, role, created_at)
+        values ('team', 8, 'admin', 3), ('team', 7, 'admin', 2);
+    insert into user_months (user_id, month, links) values (7, 100, 5);";
+const NEW_HOSTS: &str = "select host, created_by, custom_codes,
+        (select count(*) from pending_hosts), (select count(created_by) from workspaces)
+    from hosts join workspaces on workspace = id join user_months on user_id = 7";
+
+#[tokio::test]
+async fn hosts_from_before_proofs_stay_and_workspaces_get_their_first_administrator_as_creator() {
+    let expected = ("go.team.example".to_owned(), 7, 0, 0, 1);
+    let (before, after) = migrate::split_before("0011_hosts_and_codes");
+    let sqlite = Connection::open_in_memory().unwrap();
+    sqlite.execute_batch(&before.0).unwrap();
+    sqlite.execute_batch(OLD_HOSTS).unwrap();
+    sqlite.execute_batch(&after.0).unwrap();
+    let read = |row: &rusqlite::Row<'_>| {
+        Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?, row.get(4)?))
+    };
+    let row: (String, i64, i64, i64, i64) = sqlite.query_row(NEW_HOSTS, [], read).unwrap();
+    assert_eq!(row, expected);
+
+    let postgres = connect_postgres().await;
+    postgres.batch_execute(&before.1).await.unwrap();
+    postgres.batch_execute(OLD_HOSTS).await.unwrap();
+    postgres.batch_execute(&after.1).await.unwrap();
+    let row = postgres.query_one(NEW_HOSTS, &[]).await.unwrap();
+    assert_eq!((row.get(0), row.get(1), row.get(2), row.get(3), row.get(4)), expected);
+}
+
 #[tokio::test]
 async fn new_names_keep_the_rows() {
     let expected = ("main/7".to_owned(), 42, "main/7".to_owned(), 6, "edited".to_owned());

@@ -1,9 +1,9 @@
 //! Workspaces and the hosts they answer on.
 
 use crate::store::driver::{Outcome, Step, statements};
-use crate::store::live_rows::{live_user, lock_workspace};
+use crate::store::live_rows::{lock_user, lock_workspace};
 use crate::store::value::{SqlRow, SqlValue};
-use crate::store::{Error, NewAuditEntry, Store, audit, members};
+use crate::store::{Error, NewAuditEntry, Store, audit, members, pending_hosts};
 use kurz_core::account::{Role, UserId};
 use kurz_core::code::WorkspaceId;
 use kurz_core::link::Strategy;
@@ -19,8 +19,12 @@ statements! {
         where workspaces.deleted_at is not null
         returning id";
     /// A deleted workspace does not come back: its links are another team's.
-    INSERT_NEW = "insert into workspaces (id, strategy, hit_limit, created_at, updated_at)
-        values ($1, $2, $3, $4, $4) on conflict (id) do nothing returning id";
+    INSERT_NEW = "insert into workspaces
+            (id, strategy, hit_limit, created_at, updated_at, created_by)
+        values ($1, $2, $3, $4, $4, $5) on conflict (id) do nothing returning id";
+    /// A row when the account may make one workspace more.
+    HAS_ROOM = "select cast(1 as bigint) where (select count(*) from workspaces
+        where created_by = $1 and deleted_at is null) < $2";
     FIND = "select id, strategy, hit_limit, created_at, updated_at from workspaces
         where id = $1 and deleted_at is null";
     LIST = "select id, strategy, hit_limit, created_at, updated_at from workspaces
@@ -70,6 +74,16 @@ pub struct Workspace {
     pub updated_at: Timestamp,
 }
 
+/// What became of a workspace that was to be made.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum WorkspaceAdded {
+    Done,
+    /// Its name is taken, or was, by a workspace that is deleted.
+    Taken,
+    /// The account made as many workspaces as it may.
+    TooMany,
+}
+
 /// A host name that belongs to a workspace.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Host {
@@ -86,24 +100,41 @@ impl Store {
         Ok(!self.db.write(step).await?.is_empty())
     }
 
-    /// Make a workspace that `admin` administers, and write it down; `false` when its name is, or with
-    /// an admin was, taken.
+    /// Make a workspace that `admin` administers, and write it down. An account makes `limit` of them
+    /// at most.
     pub async fn insert_workspace_of(
         &self,
         workspace: &Workspace,
         admin: Option<UserId>,
+        limit: Option<i64>,
         change: &NewAuditEntry,
-    ) -> Result<bool, Error> {
+    ) -> Result<WorkspaceAdded, Error> {
         let now = workspace.created_at;
-        // Where nobody has an account, a deleted one may come back: all links are everybody's.
-        let insert = if admin.is_some() { INSERT_NEW } else { INSERT };
-        let mut steps: Vec<Step> = admin.map(live_user).into_iter().collect();
-        steps.push(Step::new(insert, insert_params(workspace)).or_undo());
-        steps.extend(
-            admin.map(|admin| members::insert_step(&workspace.id, admin, Role::Admin, now)),
-        );
+        let params = insert_params(workspace);
+        let (mut steps, mut room_at) = (Vec::new(), None);
+        match admin {
+            // Where nobody has an account, a deleted one may come back: all links are everybody's.
+            None => steps.push(Step::new(INSERT, params).or_undo()),
+            Some(admin) => {
+                steps.push(lock_user(admin));
+                if let Some(limit) = limit {
+                    room_at = Some(steps.len());
+                    let room = [SqlValue::Int(admin.0), SqlValue::Int(limit)];
+                    steps.push(Step::new(HAS_ROOM, room).or_undo());
+                }
+                let insert = params.into_iter().chain([SqlValue::Int(admin.0)]);
+                steps.push(Step::new(INSERT_NEW, insert).or_undo());
+                steps.push(members::insert_step(&workspace.id, admin, Role::Admin, now));
+            }
+        }
         steps.push(audit::step(change));
-        Ok(matches!(self.db.batch(steps).await?, Outcome::Done(_)))
+        Ok(match self.db.batch(steps).await? {
+            Outcome::Done(_) => WorkspaceAdded::Done,
+            Outcome::Undone(missed) if room_at.is_some_and(|at| missed == [at]) => {
+                WorkspaceAdded::TooMany
+            }
+            Outcome::Undone(_) => WorkspaceAdded::Taken,
+        })
     }
 
     pub async fn find_workspace(&self, id: &WorkspaceId) -> Result<Option<Workspace>, Error> {
@@ -144,6 +175,7 @@ impl Store {
             Step::new(DELETE, [now.into(), SqlValue::text(id.as_str())]).or_undo(),
             Step::new(RELEASE_HOSTS, [now.into(), SqlValue::text(id.as_str())]),
             Step::new(DELETE_HOSTS, [SqlValue::text(id.as_str())]),
+            pending_hosts::delete_all_step(id),
             Step::new(DELETE_MEMBERS, [SqlValue::text(id.as_str())]),
             Step::new(DELETE_INVITATIONS, [SqlValue::text(id.as_str())]),
             audit::step(change),
@@ -183,11 +215,6 @@ impl Store {
         row.map(|row| Ok((read_id(row.text(0)?)?, row.time(1)?))).transpose()
     }
 
-    /// The same, with an audit entry.
-    pub async fn take_host(&self, host: &Host, change: &NewAuditEntry) -> Result<bool, Error> {
-        Ok(!self.write_audited(host_step(host), change).await?.is_empty())
-    }
-
     /// The hosts of a workspace, oldest first.
     pub async fn list_hosts(&self, workspace: &WorkspaceId) -> Result<Vec<Host>, Error> {
         let params = vec![SqlValue::text(workspace.as_str()), SqlValue::Int(HOSTS)];
@@ -202,7 +229,7 @@ impl Store {
     }
 }
 
-fn host_step(host: &Host) -> Step {
+pub(super) fn host_step(host: &Host) -> Step {
     let params = [
         SqlValue::text(&host.host),
         SqlValue::text(host.workspace.as_str()),
@@ -230,7 +257,7 @@ pub(super) fn read_workspace(row: &SqlRow) -> Result<Workspace, Error> {
     })
 }
 
-fn read_host(row: &SqlRow) -> Result<Host, Error> {
+pub(super) fn read_host(row: &SqlRow) -> Result<Host, Error> {
     Ok(Host {
         host: row.text(0)?.to_owned(),
         workspace: read_id(row.text(1)?)?,

@@ -92,6 +92,8 @@ fn workspace_pages() -> Vec<(&'static str, MethodRouter<Arc<App>>)> {
         ("/app/w/{workspace}/invitations/revoke", post(settings::revoke_invitation)),
         ("/app/w/{workspace}/members/change", post(settings::change_member)),
         ("/app/w/{workspace}/hosts", post(settings::add_host)),
+        ("/app/w/{workspace}/hosts/check", post(settings::check_host)),
+        ("/app/w/{workspace}/hosts/approve", post(settings::approve_host)),
         ("/app/w/{workspace}/hosts/remove", post(settings::remove_host)),
         ("/app/w/{workspace}/keys", post(settings::make_key)),
         ("/app/w/{workspace}/delete", post(settings::delete)),

@@ -19,8 +19,10 @@ async fn furnished() -> (TestServer, Http) {
     http.post("/api/v1/workspaces", &json!({ "id": "acme" })).await.expect(201);
     let hosts = "/api/v1/workspaces/acme/hosts";
     http.post(hosts, &json!({ "host": "go.acme.example" })).await.expect(201);
-    join(&http, "acme", ("grace", &grace), "member").await;
+    join(&http, "acme", ("grace", &grace), "admin").await;
     invite(&http, "acme", "heidi", "viewer").await;
+    let pending = json!({ "host": "links.acme.example" });
+    server.log_in("grace").await.post(hosts, &pending).await.expect(201);
     http.post("/api/v1/keys", &json!({ "name": "laptop", "scopes": ["read", "create"] }))
         .await
         .expect(201);

@@ -1,4 +1,4 @@
-//! `POST …/hosts`: give a host to a workspace.
+//! `POST …/hosts`: name a host for a workspace.
 
 use serde::Deserialize;
 use utoipa::ToSchema;
@@ -7,22 +7,24 @@ use crate::api::call::{BodyCall, CreatedResult, WorkspacePath, created};
 use crate::api::hosts::HostBody;
 use crate::problem::{Problem, Problems};
 
-/// A host to be given to a workspace.
+/// A host that a workspace names.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct NewHostBody {
-    /// The host's name, without a port.
+    /// The host's name: letters, digits, dots and hyphens, other letters in punycode; without a port.
     #[schema(example = "go.acme.example")]
     host: String,
 }
 
-/// Give a host to a workspace. Its links answer there from then on.
+/// Name a host for a workspace. It is `pending`, without any effect, until it is proven
+/// (`POST …/hosts/{host}/check`) or an administrator of the server approves it; one that an
+/// administrator names is `active` at once. Two workspaces may have the same host pending.
 #[utoipa::path(post, path = "/api/v1/workspaces/{workspace}/hosts", tag = "hosts",
     operation_id = "add_host",
     params(WorkspacePath),
     request_body = NewHostBody,
     responses(
-        (status = 201, description = "The host belongs to the workspace.", body = HostBody),
+        (status = 201, description = "The host is pending or active: `status` says which, `proof` what to publish.", body = HostBody),
         (status = 409, description = "The host belongs to a workspace already.", content((Problem = "application/problem+json"))),
         Problems,
     ))]

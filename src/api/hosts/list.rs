@@ -7,7 +7,7 @@ use crate::api::call::{Call, JsonResult, WorkspacePath};
 use crate::api::hosts::HostBody;
 use crate::problem::Problems;
 
-/// All hosts of a workspace, oldest first.
+/// All hosts of a workspace, active ones first, each kind oldest first.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct HostList {
     hosts: Vec<HostBody>,
@@ -17,7 +17,7 @@ pub(crate) struct HostList {
 #[utoipa::path(get, path = "/api/v1/workspaces/{workspace}/hosts", tag = "hosts",
     operation_id = "list_hosts",
     params(WorkspacePath),
-    responses((status = 200, description = "Its hosts, oldest first.", body = HostList),
+    responses((status = 200, description = "Its hosts, active and pending.", body = HostList),
         Problems))]
 pub(crate) async fn list(Call { app, caller, path }: Call<WorkspacePath>) -> JsonResult<HostList> {
     let hosts = app.list_hosts(&caller, &path.workspace()?).await?;

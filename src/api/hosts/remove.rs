@@ -1,24 +1,13 @@
 //! `DELETE …/hosts/{host}`: take a host from a workspace.
 
 use http::StatusCode;
-use serde::Deserialize;
-use utoipa::IntoParams;
 
 use crate::api::call::{Call, EmptyResult};
+use crate::api::hosts::HostPath;
 use crate::app::App;
 use crate::problem::Problems;
 
-/// `/workspaces/{workspace}/hosts/{host}`
-#[derive(Debug, Deserialize, IntoParams)]
-#[into_params(parameter_in = Path)]
-pub(crate) struct HostPath {
-    /// The workspace's id.
-    workspace: String,
-    /// The host's name.
-    host: String,
-}
-
-/// Remove a host from a workspace. Its links keep their other addresses.
+/// Remove a host, active or pending, from a workspace. Its links keep their other addresses.
 #[utoipa::path(delete, path = "/api/v1/workspaces/{workspace}/hosts/{host}", tag = "hosts",
     operation_id = "remove_host",
     params(HostPath),

@@ -237,10 +237,12 @@ impl App {
     ) -> Result<bool, AppError> {
         let mut pending = Vec::new();
         let mut links: Vec<&NewLink> = Vec::new();
+        let mut custom_code_limit = None;
         for (at, slot) in slots.iter().enumerate() {
             if let Slot::Pending(draft) = slot {
                 pending.push(at);
                 links.push(&draft.link);
+                custom_code_limit = custom_code_limit.or(draft.custom_code_limit);
             }
         }
         if pending.is_empty() {
@@ -249,7 +251,7 @@ impl App {
         let store = &self.parts.store;
         let inserted = match (meter, links.as_slice()) {
             (Some(meter), [link]) => store.insert_within_limit(link, meter).await?,
-            _ => store.insert_links(&links, all_or_none).await?,
+            _ => store.insert_links_within(&links, all_or_none, custom_code_limit).await?,
         };
         let missed: Vec<usize> = match inserted {
             Inserted::Gone => {
@@ -336,8 +338,14 @@ impl App {
             return Ok(adopt(draft, same, now));
         }
         let Some(other) = self.parts.store.find_link(&new.workspace, &new.code).await? else {
+            self.check_custom_code_limit(draft).await?;
             // Only the bare code on the main host was in the way: it is another workspace's.
-            draft.link.wants_main = false;
+            if new.strategy == Strategy::Counter && new.wants_main {
+                // Somebody may have chosen it there because it was to come; the next one is as short.
+                draft.next_code(self, true).await?;
+            } else {
+                draft.link.wants_main = false;
+            }
             return Ok(None);
         };
         let named = matches!(new.strategy, Strategy::Custom | Strategy::Deterministic);
@@ -364,6 +372,19 @@ impl App {
         );
         draft.next_code(self, true).await?;
         Ok(None)
+    }
+
+    /// Whether a custom code that nobody has was not stored because there were enough this month. The
+    /// number only grows, so it is still what the store went by.
+    async fn check_custom_code_limit(&self, draft: &Draft) -> Result<(), AppError> {
+        let Some(MonthlyLinkLimit { user, month, limit }) = draft.custom_code_limit else {
+            return Ok(());
+        };
+        if self.parts.store.custom_codes_in_month(user, month).await? < limit {
+            return Ok(());
+        }
+        let seconds_left = Month::seconds_left(self.parts.clock.now());
+        Err(AppError::CustomCodeLimit { limit, seconds_left })
     }
 
     /// Drop what memory knows about a link, since it changed.
@@ -422,6 +443,10 @@ pub(crate) fn maker<'a>(caller: &Caller, entry: &'a EnteredWorkspace) -> Maker<'
             client: caller.client.map(|client| client.to_string()),
         },
         is_nobody: entry.reach == Reach::Nobodys,
+        counted: caller
+            .identity()
+            .filter(|identity| !identity.is_admin)
+            .map(|identity| identity.id),
         is_shared: caller.is_open() || entry.workspace.id.as_str() != MAIN,
     }
 }

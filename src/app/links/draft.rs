@@ -1,13 +1,19 @@
 //! A link on its way into the store: what was asked for, checked, and the code that it tries next.
 
 use crate::app::links::create::LinkRequest;
-use crate::app::{App, AppError, FieldError};
-use crate::store::{InsertedLink, NewLink, Workspace};
+use crate::app::{App, AppError, FieldError, MAIN};
+use crate::store::{CODES_AT_ONCE, InsertedLink, MonthlyLinkLimit, NewLink, Workspace};
 use kurz_core::account::{Refused, UserId, claim};
 use kurz_core::code::offensive::is_offensive;
 use kurz_core::code::{Canonical, Code, custom, deterministic, random};
 use kurz_core::link::{Link, LinkFields, LinkId, LinkOrigin, Month, Strategy};
 use kurz_core::time::Timestamp;
+
+/// Codes in a row that spell something unwanted. Fewer than one in 200 does.
+const MOST_UNWANTED: usize = 100;
+
+/// Blocks of numbers that one request looks through for a free code: 900,000 numbers in all.
+const MOST_BLOCKS: usize = 10_000;
 
 /// Who makes links, and where.
 #[derive(Debug)]
@@ -22,6 +28,8 @@ pub(crate) struct Maker<'a> {
     pub(crate) is_shared: bool,
     /// With what and from where.
     pub(crate) made: LinkOrigin,
+    /// The account whose custom codes are counted in `main`: not of those who administer the server.
+    pub(crate) counted: Option<UserId>,
 }
 
 impl Maker<'_> {
@@ -32,6 +40,14 @@ impl Maker<'_> {
             None if self.is_nobody => Strategy::Random,
             None => request.strategy.unwrap_or(self.workspace.strategy),
         }
+    }
+
+    /// How many custom codes the account may choose this month, where they are counted.
+    fn custom_code_limit(&self, app: &App, now: Timestamp) -> Option<MonthlyLinkLimit> {
+        let is_main = self.workspace.id.as_str() == MAIN;
+        let limit = app.parts.policy.custom_code_limit.filter(|_| is_main);
+        let month = Month::of(now);
+        limit.zip(self.counted).map(|(limit, user)| MonthlyLinkLimit { user, month, limit })
     }
 
     /// What opens a link to a claim, if it is made by nobody.
@@ -49,6 +65,8 @@ pub(crate) struct Draft {
     dead: Option<Link>,
     /// Whether all links of the workspace are everybody's who may make one there.
     is_shared: bool,
+    /// What a custom code counts against.
+    pub(crate) custom_code_limit: Option<MonthlyLinkLimit>,
     /// What opens the link to a claim, if it is nobody's.
     pub(crate) claim_token: Option<String>,
     pub(crate) link: NewLink,
@@ -116,6 +134,9 @@ impl Draft {
             attempt: 0,
             dead: None,
             is_shared: maker.is_shared,
+            custom_code_limit: maker
+                .custom_code_limit(app, now)
+                .filter(|_| strategy == Strategy::Custom),
             claim_token,
             link,
         })
@@ -123,36 +144,71 @@ impl Draft {
 
     /// Choose the first code, or after a clash the next one.
     pub(crate) async fn next_code(&mut self, app: &App, clashed: bool) -> Result<(), AppError> {
-        loop {
-            let most = match self.link.strategy {
-                Strategy::Custom if clashed => return Err(AppError::CodeTaken),
-                Strategy::Custom => return Ok(()),
-                Strategy::Deterministic => deterministic::ATTEMPTS,
-                Strategy::Random | Strategy::Counter => random::ATTEMPTS,
-            };
-            if self.attempt == most {
-                return Err(AppError::NoFreeCode(most));
-            }
-            self.link.code = match self.link.strategy {
-                Strategy::Deterministic => {
-                    deterministic::code(&self.canonical, &self.link.workspace, self.attempt)
-                }
-                Strategy::Counter => {
-                    let store = &app.parts.store;
-                    let numbers = app.code_counter.take(store, 1).await?;
-                    let number = numbers.first().copied().unwrap_or_default();
-                    app.parts.scrambler.code(u128::try_from(number).unwrap_or_default())
-                }
-                _ => random::code(&mut |bytes| app.parts.entropy.fill(bytes)),
-            };
+        match self.link.strategy {
+            Strategy::Custom if clashed => Err(AppError::CodeTaken),
+            Strategy::Custom => Ok(()),
+            Strategy::Deterministic => self.next_deterministic(app),
+            Strategy::Random => self.next_random(app),
+            Strategy::Counter if clashed => self.skip_taken_counters(app).await,
+            Strategy::Counter => self.next_counter(app).await,
+        }
+    }
+
+    fn next_deterministic(&mut self, app: &App) -> Result<(), AppError> {
+        while self.attempt < deterministic::ATTEMPTS {
+            self.link.code =
+                deterministic::code(&self.canonical, &self.link.workspace, self.attempt);
             self.attempt += 1;
-            // A generated code may spell the name of a page by chance, or something worse.
-            let code = self.link.code.as_str();
-            let follows = self.link.strategy == Strategy::Deterministic;
-            if !app.parts.reserved.contains(code) && (follows || !is_offensive(code)) {
+            // It may spell the name of a page by chance.
+            if !app.parts.reserved.contains(self.link.code.as_str()) {
                 return Ok(());
             }
         }
+        Err(AppError::NoFreeCode(self.attempt))
+    }
+
+    /// An attempt is a code that was tried: those that nobody would want to have are not.
+    fn next_random(&mut self, app: &App) -> Result<(), AppError> {
+        if self.attempt < random::ATTEMPTS {
+            self.attempt += 1;
+            for _ in 0..MOST_UNWANTED {
+                let length = app.parts.code_length;
+                let code = random::code(length, &mut |bytes| app.parts.entropy.fill(bytes));
+                if is_wanted(app, &code) {
+                    self.link.code = code;
+                    return Ok(());
+                }
+            }
+        }
+        Err(AppError::NoFreeCode(self.attempt))
+    }
+
+    /// The code of the next number, which is nearly always free.
+    async fn next_counter(&mut self, app: &App) -> Result<(), AppError> {
+        self.attempt += 1;
+        for _ in 0..MOST_UNWANTED {
+            let code = counter_codes(app, 1).await?.pop();
+            if let Some(code) = code {
+                self.link.code = code;
+                return Ok(());
+            }
+        }
+        Err(AppError::NoFreeCode(self.attempt))
+    }
+
+    /// The code of the next number that is free, however many are taken: somebody may have chosen those
+    /// that were to come. The numbers in between are used up, so that nobody looks at them again.
+    async fn skip_taken_counters(&mut self, app: &App) -> Result<(), AppError> {
+        for _ in 0..MOST_BLOCKS {
+            self.attempt += 1;
+            let codes = counter_codes(app, CODES_AT_ONCE).await?;
+            let taken = app.parts.store.taken_codes(&self.link.workspace, &codes).await?;
+            if let Some(free) = codes.into_iter().find(|code| !taken.contains(code.as_str())) {
+                self.link.code = free;
+                return Ok(());
+            }
+        }
+        Err(AppError::NoFreeCode(self.attempt))
     }
 
     /// The code that the draft's link has, if it has one already: where that follows from what is
@@ -248,6 +304,20 @@ impl Draft {
     pub(crate) fn code(&self) -> &Code {
         &self.link.code
     }
+}
+
+/// The codes of the next `count` numbers, but for those that nobody would want to have.
+async fn counter_codes(app: &App, count: usize) -> Result<Vec<Code>, AppError> {
+    let numbers = app.code_counter.take(&app.parts.store, count).await?;
+    let codes = numbers
+        .into_iter()
+        .map(|number| app.parts.scrambler.code(u128::try_from(number).unwrap_or_default()));
+    Ok(codes.filter(|code| is_wanted(app, code)).collect())
+}
+
+/// A generated code may spell the name of a page by chance, or something worse.
+fn is_wanted(app: &App, code: &Code) -> bool {
+    !app.parts.reserved.contains(code.as_str()) && !is_offensive(code.as_str())
 }
 
 /// Whether somebody without an account may ask for this: codes are for those who can be found.

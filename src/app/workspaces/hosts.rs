@@ -1,40 +1,97 @@
-//! Hosts: the names a workspace's links answer on.
+//! Hosts: the names a workspace's links answer on. One that a workspace names is pending until it is
+//! proven (`host_proof`) or an administrator of the server consents; until then it has no effect.
 
 use crate::app::{Action, App, AppError, FieldError, Resource};
+use crate::egress::HostChallenge;
 use crate::peers::Message;
-use crate::store::{Host, Subject};
+use crate::store::{Host, HostAdded, PendingHost, Subject};
+use base64::Engine;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use kurz_core::account::{Act, Caller};
 use kurz_core::code::{WorkspaceId, canonicalise};
+use kurz_core::host_name::{is_within, own_host};
+use kurz_core::time::Timestamp;
 
-const MOST: usize = 100;
+/// Of one workspace, pending ones included.
+const MOST: i64 = 100;
+
+/// A host of a workspace.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ShownHost {
+    pub host: String,
+    /// Since when it belongs to the workspace, or is pending.
+    pub created_at: Timestamp,
+    /// What its owner has to publish before it works; `None`: it works.
+    pub pending: Option<HostInstructions>,
+}
+
+/// What the owner of a host publishes, at one of two places.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct HostInstructions {
+    /// The name of a TXT record.
+    pub txt_name: String,
+    /// The URL of a file.
+    pub http_url: String,
+    /// The record, or the content of the file.
+    pub text: String,
+}
+
+impl From<Host> for ShownHost {
+    fn from(host: Host) -> Self {
+        Self { host: host.host, created_at: host.created_at, pending: None }
+    }
+}
+
+impl From<PendingHost> for ShownHost {
+    fn from(pending: PendingHost) -> Self {
+        let HostChallenge { txt_name, http_url, text } =
+            HostChallenge::new(&pending.host, &pending.token);
+        let pending_proof = HostInstructions { txt_name, http_url, text };
+        Self { host: pending.host, created_at: pending.created_at, pending: Some(pending_proof) }
+    }
+}
 
 impl App {
-    /// Give a host to a workspace. The first workspace to name it keeps it.
+    /// Name a host for a workspace. It works at once when an administrator of the server names it, and
+    /// else after a proof.
     pub async fn add_host(
         &self,
         caller: &Caller,
         workspace: &WorkspaceId,
         name: &str,
-    ) -> Result<Host, AppError> {
+    ) -> Result<ShownHost, AppError> {
         self.enter(caller, workspace, Act::Manage).await?;
         let now = self.parts.clock.now();
-        let host =
-            Host { host: self.host_name(name)?, workspace: workspace.clone(), created_at: now };
-        self.check_quarantine(caller, &host).await?;
-        if self.parts.store.list_hosts(workspace).await?.len() >= MOST {
-            let detail = format!("a workspace has at most {MOST} hosts");
-            return Err(FieldError::new("host", "hosts-too-many", detail).into());
+        let host = self.host_name(name)?;
+        let is_admin = Self::require_admin(caller).is_ok();
+        if !is_admin && is_within(&host, self.parts.policy.public_url.host()) {
+            return Err(AppError::HostReserved);
         }
-        let subject = Subject::host(workspace, &host.host);
-        let change = self.audit(caller, subject, Action::Added).await?;
-        if !self.parts.store.take_host(&host, &change).await? {
+        if self.parts.store.find_host(&host).await?.is_some() {
             return Err(AppError::HostTaken);
         }
-        self.hosts_changed().await?;
-        Ok(host)
+        let subject = Subject::host(workspace, &host);
+        let change = self.audit(caller, subject, Action::Added).await?;
+        if is_admin {
+            let host = Host { host, workspace: workspace.clone(), created_at: now };
+            let added = self.parts.store.insert_host_within(&host, MOST, &change).await?;
+            check_added(added)?;
+            self.hosts_changed().await?;
+            return Ok(host.into());
+        }
+        self.check_quarantine(caller, workspace, &host).await?;
+        let mut token = [0; 18];
+        self.parts.entropy.fill(&mut token);
+        let token = URL_SAFE_NO_PAD.encode(token);
+        let pending = PendingHost { host, workspace: workspace.clone(), token, created_at: now };
+        match self.parts.store.insert_pending_host(&pending, MOST, &change).await? {
+            // Named before: the token stays the one that may be published by now.
+            HostAdded::Taken => Ok(self.pending_host(workspace, &pending.host).await?.into()),
+            added => check_added(added).map(|()| pending.into()),
+        }
     }
 
-    /// Take a host from a workspace.
+    /// Take a host from a workspace, or one that is pending.
     pub async fn remove_host(
         &self,
         caller: &Caller,
@@ -42,38 +99,59 @@ impl App {
         name: &str,
     ) -> Result<(), AppError> {
         self.enter(caller, workspace, Act::Manage).await?;
-        let host = self.host_name(name).map_err(|_| AppError::NotFound(Resource::Host))?;
+        let host = stored_name(name)?;
         let subject = Subject::host(workspace, &host);
         let change = self.audit(caller, subject, Action::Removed).await?;
         let now = self.parts.clock.now();
-        if !self.parts.store.delete_host(&host, workspace, now, &change).await? {
-            return Err(AppError::NotFound(Resource::Host));
+        if self.parts.store.delete_host(&host, workspace, now, &change).await? {
+            self.hosts_changed().await?;
+            return Ok(());
         }
-        self.hosts_changed().await?;
-        Ok(())
+        if self.parts.store.delete_pending_host(workspace, &host, &change).await? {
+            return Ok(());
+        }
+        Err(AppError::NotFound(Resource::Host))
     }
 
     /// A host that one workspace gave up is not another's at once: its printed addresses would lead
     /// to strangers. Those who administer the server know what they do.
-    async fn check_quarantine(&self, caller: &Caller, host: &Host) -> Result<(), AppError> {
-        let released = self.parts.store.find_released_host(&host.host).await?;
-        let Some((workspace, at)) = released else { return Ok(()) };
+    pub(super) async fn check_quarantine(
+        &self,
+        caller: &Caller,
+        workspace: &WorkspaceId,
+        host: &str,
+    ) -> Result<(), AppError> {
+        let released = self.parts.store.find_released_host(host).await?;
+        let Some((last, at)) = released else { return Ok(()) };
         let end = at.plus(self.parts.policy.host_quarantine);
-        let is_over = workspace == host.workspace || end <= host.created_at;
+        let is_over = last == *workspace || end <= self.parts.clock.now();
         if is_over || Self::require_admin(caller).is_ok() {
             return Ok(());
         }
         Err(AppError::HostQuarantined { end })
     }
 
-    /// The hosts of a workspace, oldest first.
+    /// The hosts of a workspace, those that work first, each kind oldest first.
     pub async fn list_hosts(
         &self,
         caller: &Caller,
         workspace: &WorkspaceId,
-    ) -> Result<Vec<Host>, AppError> {
+    ) -> Result<Vec<ShownHost>, AppError> {
         self.enter(caller, workspace, Act::Look).await?;
-        Ok(self.parts.store.list_hosts(workspace).await?)
+        let hosts = self.parts.store.list_hosts(workspace).await?;
+        let pending = self.parts.store.list_pending_hosts(workspace).await?;
+        let hosts = hosts.into_iter().map(ShownHost::from);
+        Ok(hosts.chain(pending.into_iter().map(ShownHost::from)).collect())
+    }
+
+    /// A host that the workspace named and has not proven.
+    pub(super) async fn pending_host(
+        &self,
+        workspace: &WorkspaceId,
+        host: &str,
+    ) -> Result<PendingHost, AppError> {
+        let found = self.parts.store.find_pending_host(workspace, host).await?;
+        found.ok_or(AppError::NotFound(Resource::Host))
     }
 
     /// Read the hosts again, here and on the other instances.
@@ -82,26 +160,41 @@ impl App {
         Ok(self.parts.hosts.reload(&self.parts.store).await?)
     }
 
-    /// The one spelling of a host: lower case, punycode, no dot at its end.
+    /// A name that a workspace may have as its host.
     fn host_name(&self, name: &str) -> Result<String, AppError> {
         let refused = |detail: &str| FieldError::new("host", "host-invalid", detail);
-        let name = name.strip_suffix('.').unwrap_or(name);
-        let shape = "a host is a name such as go.example.com, without a port";
-        // What ends a host in a URL, or stands around one.
-        if name.contains([':', '/', '?', '#', '[', '@']) {
-            return Err(refused(shape).into());
-        }
-        // The rules for hosts are those of URLs.
-        let canonical = canonicalise(&format!("https://{name}/"))
+        let host = own_host(name).map_err(|error| refused(&error.to_string()))?;
+        // Punycode that stands for no name is refused as it is in URLs.
+        let canonical = canonicalise(&format!("https://{host}/"))
             .and_then(|canonical| canonical.check_reachable().map(|()| canonical))
             .map_err(|error| refused(&error.to_string()))?;
-        let host = canonical.host();
-        if !host.contains('.') || host.ends_with(|last: char| last.is_ascii_digit()) {
-            return Err(refused(shape).into());
+        if canonical.host() != host {
+            return Err(refused("a host is written in its plain form").into());
         }
         if host == self.parts.policy.public_url.host() {
             return Err(refused("this is the main host, which belongs to nobody alone").into());
         }
-        Ok(host.to_owned())
+        Ok(host)
+    }
+}
+
+/// The name of a host that a store may have. Those that were added by other rules can still be removed.
+pub(super) fn stored_name(name: &str) -> Result<String, AppError> {
+    let name = name.strip_suffix('.').unwrap_or(name);
+    if name.is_empty() || !name.bytes().all(|byte| byte.is_ascii_graphic()) {
+        return Err(AppError::NotFound(Resource::Host));
+    }
+    Ok(name.to_ascii_lowercase())
+}
+
+pub(super) fn check_added(added: HostAdded) -> Result<(), AppError> {
+    match added {
+        HostAdded::Done => Ok(()),
+        HostAdded::Taken => Err(AppError::HostTaken),
+        HostAdded::Missing => Err(AppError::NotFound(Resource::Host)),
+        HostAdded::TooMany => {
+            let detail = format!("a workspace has at most {MOST} hosts: remove one first");
+            Err(FieldError::new("host", "hosts-too-many", detail).into())
+        }
     }
 }

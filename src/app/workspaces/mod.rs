@@ -1,5 +1,6 @@
 //! Workspaces: make, change, remove; and the one that every store has.
 
+mod host_proof;
 mod hosts;
 pub(crate) mod invitations;
 pub(crate) mod members;
@@ -7,10 +8,12 @@ pub(crate) mod membership_cache;
 
 use crate::app::page::{page_size, read_cursor};
 use crate::app::{Action, App, AppError, AuditDetail, Change, FieldError, Page, Resource};
-use crate::store::{Subject, Workspace};
+use crate::store::{Subject, Workspace, WorkspaceAdded};
 use kurz_core::account::{Act, Caller, Reach, Role, Scope, access};
 use kurz_core::code::WorkspaceId;
 use kurz_core::link::{Strategy, fields};
+
+pub use hosts::{HostInstructions, ShownHost};
 
 /// The workspace of everybody, whose links are made without naming one.
 pub const MAIN: &str = "main";
@@ -138,7 +141,8 @@ impl App {
         })
     }
 
-    /// Make a workspace. Who makes it administers it.
+    /// Make a workspace. Who makes it administers it. An account makes only so many; those who
+    /// administer the server make any number.
     pub async fn create_workspace(
         &self,
         caller: &Caller,
@@ -151,8 +155,15 @@ impl App {
         let store = &self.parts.store;
         let subject = Subject::workspace(&workspace.id);
         let change = self.audit(caller, subject, Action::Created).await?;
-        let made = store.insert_workspace_of(&workspace, caller.owner(), &change).await?;
-        if made { Ok(self.with_hosts(workspace)) } else { Err(AppError::WorkspaceTaken) }
+        let is_admin = caller.identity().is_some_and(|identity| identity.is_admin);
+        let limit = self.parts.policy.workspace_limit.filter(|_| !is_admin);
+        match store.insert_workspace_of(&workspace, caller.owner(), limit, &change).await? {
+            WorkspaceAdded::Done => Ok(self.with_hosts(workspace)),
+            WorkspaceAdded::Taken => Err(AppError::WorkspaceTaken),
+            WorkspaceAdded::TooMany => {
+                Err(AppError::WorkspaceLimit { limit: limit.unwrap_or_default() })
+            }
+        }
     }
 
     pub async fn show_workspace(

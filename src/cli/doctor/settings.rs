@@ -1,10 +1,13 @@
 //! The settings: each is within its bounds, or they could not be read at all; do they fit together?
 
+use std::net::IpAddr;
+
 use super::Finding;
 use crate::clock::Clock;
-use crate::config::{self, Config};
+use crate::config::{self, Config, PublicUrl};
 use crate::net::tls_reload::TlsReloader;
 use crate::server::blocklist_file;
+use kurz_core::code::counter::Scramble;
 
 const CHECK: &str = "configuration";
 
@@ -57,8 +60,24 @@ pub(super) fn check(config: &Config) -> Vec<Finding> {
             format!("/metrics answers everybody who reaches {admin}: set KURZ_ADMIN_LISTEN"),
         ));
     }
+    let public = everywhere || net.public_url.as_ref().is_some_and(is_public);
+    if public && config.codes.counter_scramble == Scramble::Affine {
+        findings.push(Finding::warning(
+            CHECK,
+            "anybody who has one counter code can compute all others: for a public server set \
+             KURZ_COUNTER_SCRAMBLE=feistel, which hides their order and number (docs/CODES.md says \
+             what each hides); older links keep their codes",
+        ));
+    }
     // The client subcommands read these.
     let client = config::environment().and_then(config::ClientConfig::read);
     findings.extend(client.err().map(|error| Finding::problem(CHECK, error)));
     findings
+}
+
+/// Whether a URL is meant for others than this machine.
+fn is_public(url: &PublicUrl) -> bool {
+    let host = url.host().trim_matches(['[', ']']);
+    let is_loopback = host.parse::<IpAddr>().is_ok_and(|address| address.is_loopback());
+    !is_loopback && host != "localhost" && !host.ends_with(".localhost")
 }

@@ -4,6 +4,7 @@
 mod answers;
 mod concurrency;
 mod fake_network;
+mod host_proof;
 mod ssrf;
 mod ssrf_cases;
 mod tls;

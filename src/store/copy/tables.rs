@@ -111,7 +111,7 @@ macro_rules! copy_tables {
 // Tables that others refer to come first. Locks are left out: they belong to processes.
 copy_tables! {
     workspaces (id Text) updated_in_place: &[
-        "id", "strategy", "hit_limit", "created_at", "updated_at", "deleted_at",
+        "id", "strategy", "hit_limit", "created_at", "updated_at", "deleted_at", "created_by",
     ];
     hosts (host Text): &["host", "workspace", "created_at"];
     links (id Number): crate::store::link_columns::LINK_COLUMNS;
@@ -140,7 +140,7 @@ copy_tables! {
     workspace_invitations (id Number): &[
         "id", "workspace", "email", "role", "hash", "invited_by", "created_at", "expires_at",
     ];
-    user_months (user_id Number, month Number): &["user_id", "month", "links"];
+    user_months (user_id Number, month Number): &["user_id", "month", "links", "custom_codes"];
     link_health (link_id Number): &[
         "link_id", "destination_status", "last_checked_at", "next_check_at",
     ];
@@ -153,6 +153,9 @@ copy_tables! {
     ];
     reports (id Number): &["id", "link_id", "client", "reason", "words", "at"];
     released_hosts (host Text): &["host", "workspace", "released_at"];
+    pending_hosts (workspace Text, host Text): &[
+        "workspace", "host", "token", "created_at", "checked_at",
+    ];
 }
 
 /// Every column that a copy holds, with its table.

@@ -36,6 +36,15 @@ super::words! {
         leave: "Leave", "Verlassen", "Salir";
         hosts: "Hosts", "Hosts", "Dominios";
         hosts_text: "Names on which the links of this workspace work. Point their DNS at this server.", "Namen, unter denen die Links dieses Arbeitsbereichs funktionieren. Ihr DNS muss auf diesen Server zeigen.", "Nombres en los que funcionan los enlaces de este espacio. Su DNS debe apuntar a este servidor.";
+        host_waits: "not proven yet", "noch nicht nachgewiesen", "sin comprobar";
+        host_proof: "Links work on this host once you have proven that it is yours. Publish this text as a TXT record or as a file, then check.", "Links funktionieren unter diesem Host, sobald du nachgewiesen hast, dass er dir gehört. Veröffentliche diesen Text als TXT-Eintrag oder als Datei und prüfe dann.", "Los enlaces funcionarán en este dominio cuando demuestres que es tuyo. Publica este texto como registro TXT o como archivo y después compruébalo.";
+        host_txt: "TXT record", "TXT-Eintrag", "Registro TXT";
+        host_file: "or file", "oder Datei", "o archivo";
+        host_text: "Text", "Text", "Texto";
+        host_check: "Check now", "Jetzt prüfen", "Comprobar ahora";
+        host_approve: "Approve without proof", "Ohne Nachweis zulassen", "Aprobar sin comprobar";
+        host_active: "Links work on this host now.", "Links funktionieren jetzt unter diesem Host.", "Los enlaces ya funcionan en este dominio.";
+        host_pending: "Host added. Prove that it is yours, as described beside it.", "Host hinzugefügt. Weise nach, dass er dir gehört, wie daneben beschrieben.", "Dominio añadido. Demuestra que es tuyo, como se indica al lado.";
         host: "Host", "Host", "Dominio";
         add_host: "Add a host", "Host hinzufügen", "Añadir un dominio";
         delete: "Delete workspace", "Arbeitsbereich löschen", "Eliminar el espacio";

@@ -6,7 +6,9 @@ use askama::Template;
 use axum::extract::{FromRequest, FromRequestParts, Request};
 use axum::response::{IntoResponse, Redirect, Response};
 
-use crate::app::{App, AppError, Change, Invitation, Member, Resource, WorkspacePatch};
+use crate::app::{
+    App, AppError, Change, Invitation, Member, Resource, ShownHost, WorkspacePatch,
+};
 use crate::web::errors::{FormErrors, PageError};
 use crate::web::form::FormData;
 use crate::web::i18n::fill;
@@ -31,7 +33,9 @@ struct SettingsPage {
     members: Vec<MemberRow>,
     invitations: Vec<PendingRow>,
     fresh_invitation: Option<FreshLink>,
-    hosts: Vec<String>,
+    hosts: Vec<ShownHost>,
+    /// Whether the visitor may consent to hosts without a proof.
+    may_approve: bool,
     keys: Keys,
     refusal: FormErrors,
     /// What stands in the fields of refused forms.
@@ -97,7 +101,8 @@ async fn settings_page(
         members: members.into_iter().map(row).collect(),
         invitations: pending.into_iter().map(pending_row).collect(),
         fresh_invitation: None,
-        hosts: shown.hosts,
+        hosts: app.list_hosts(caller, id).await?,
+        may_approve: caller.identity().is_some_and(|identity| identity.is_admin),
         keys,
         refusal: FormErrors::default(),
         member_email: String::new(),
@@ -114,6 +119,8 @@ pub(in crate::web) async fn settings(
     let note = match query.text("note") {
         "made" => Some(words.workspace.made),
         "saved" => Some(words.site.saved),
+        "host" => Some(words.workspace.host_active),
+        "pending" => Some(words.workspace.host_pending),
         "removed" => Some(words.site.removed),
         "revoked" => Some(words.account.revoked),
         "joined" => Some(words.workspace.joined),
@@ -229,7 +236,22 @@ pub(in crate::web) async fn change_member(sent: SettingsForm) -> Result<Response
 pub(in crate::web) async fn add_host(sent: SettingsForm) -> Result<Response, PageError> {
     let host = sent.form.text("host").trim();
     let done = sent.app.add_host(&sent.visitor.caller, &sent.workspace, host).await;
-    sent.finish(done.map(|_| "saved")).await
+    let note = |host: ShownHost| if host.pending.is_some() { "pending" } else { "host" };
+    sent.finish(done.map(note)).await
+}
+
+/// `POST /app/w/{workspace}/hosts/check`: look for the proof now.
+pub(in crate::web) async fn check_host(sent: SettingsForm) -> Result<Response, PageError> {
+    let host = sent.form.text("host");
+    let done = sent.app.check_host(&sent.visitor.caller, &sent.workspace, host).await;
+    sent.finish(done.map(|_| "host")).await
+}
+
+/// `POST /app/w/{workspace}/hosts/approve`
+pub(in crate::web) async fn approve_host(sent: SettingsForm) -> Result<Response, PageError> {
+    let host = sent.form.text("host");
+    let done = sent.app.approve_host(&sent.visitor.caller, &sent.workspace, host).await;
+    sent.finish(done.map(|_| "host")).await
 }
 
 /// `POST /app/w/{workspace}/hosts/remove`

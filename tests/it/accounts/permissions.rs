@@ -92,6 +92,8 @@ const ROWS: &[Row] = &[
     ("GET", HOSTS, "team", "", TEAM_READ),
     ("GET", HOSTS, "main", "", TO_USERS),
     ("DELETE", HOST, "team", "", with(204, TEAM_WRITE)),
+    ("POST", "/api/v1/workspaces/{workspace}/hosts/{host}/check", "team", "", [409, 403, 404, 401]),
+    ("POST", "/api/v1/workspaces/{workspace}/hosts/{host}/approve", "team", "", HIDDEN),
     ("POST", INVITATIONS, "team", r#"{"email":"new{n}@example.com"}"#, with(201, TEAM_WRITE)),
     ("POST", INVITATIONS, "team", r#"{"email":"viewer@example.com"}"#, [409, 403, 404, 401]),
     ("POST", INVITATIONS, "main", r#"{"email":"viewer@example.com"}"#, NOBODY),
@@ -233,7 +235,7 @@ impl World {
             filled = filled.replace("{code}", &code);
         }
         if path.contains("{host}") {
-            let host = format!("gone{number}.example.com");
+            let host = format!("gone{number}.internal");
             owner.post(&format!("{base}/hosts"), &json!({ "host": host })).await.expect(201);
             filled = filled.replace("{host}", &host);
         }

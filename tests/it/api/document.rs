@@ -68,6 +68,8 @@ fn routes() -> BTreeSet<String> {
         "POST /api/v1/workspaces/{workspace}/hosts",
         "GET /api/v1/workspaces/{workspace}/hosts",
         "DELETE /api/v1/workspaces/{workspace}/hosts/{host}",
+        "POST /api/v1/workspaces/{workspace}/hosts/{host}/check",
+        "POST /api/v1/workspaces/{workspace}/hosts/{host}/approve",
         "POST /api/v1/workspaces/{workspace}/invitations",
         "GET /api/v1/workspaces/{workspace}/invitations",
         "DELETE /api/v1/workspaces/{workspace}/invitations/{id}",

@@ -14,13 +14,17 @@ const TEAM: &str = "/api/v1/workspaces/team/hosts";
 async fn a_host_is_given_to_one_workspace_and_taken_back(kind: Kind) {
     let kurz = TestServer::builder().database(kind).start().await;
     let http = kurz.http();
-    let host = json!({ "host": "Bücher.Example." });
+    let host = json!({ "host": "XN--Bcher-KVA.Example" });
     http.post(TEAM, &host).await.expect_problem(404, "workspace-not-found");
     for id in ["team", "other"] {
         http.post("/api/v1/workspaces", &json!({ "id": id })).await.expect(201);
     }
     let added = http.post(TEAM, &host).await.expect(201).json();
-    assert_eq!(added, json!({ "host": "xn--bcher-kva.example", "created_at": NOON.to_rfc3339() }));
+    assert_eq!(
+        added,
+        json!({ "host": "xn--bcher-kva.example", "status": "active",
+        "created_at": NOON.to_rfc3339(), "proof": null })
+    );
     for workspace in ["team", "other"] {
         let path = format!("/api/v1/workspaces/{workspace}/hosts");
         http.post(&path, &host).await.expect_problem(409, "host-taken");
@@ -64,6 +68,12 @@ async fn what_is_no_host_name_is_refused(kind: Kind) {
         "a..b",
         "kurz.example",
         "KURZ.example.",
+        "a.example.",
+        "*.a.example",
+        "bücher.example",
+        "a_b.example",
+        "-a.example",
+        "xn--example-.org",
         "a\u{0}.example",
         "-a.example/..",
     ] {

@@ -18,9 +18,10 @@ async fn log(http: &Http, query: &str) -> Vec<Value> {
 }
 
 /// What the log holds then, by the alphabet: two changes of one millisecond may stand in either order.
-const EXPECTED: [&str; 26] = [
+const EXPECTED: [&str; 27] = [
     "host added",
     "host removed",
+    "host verified",
     "key made",
     "key revoked",
     "link claimed",
@@ -53,6 +54,7 @@ async fn change_a_team(ada: &Http, bob: &Http, with_key: &Http, root: &Http) {
     ada.patch("/api/v1/workspaces/acme", &json!({ "hit_limit": 5 })).await.expect(200);
     let hosts = "/api/v1/workspaces/acme/hosts";
     ada.post(hosts, &json!({ "host": "go.acme.example" })).await.expect(201);
+    root.post(&format!("{hosts}/go.acme.example/approve"), &json!({})).await.expect(200);
     ada.delete(&format!("{hosts}/go.acme.example")).await.expect(204);
     let members = "/api/v1/workspaces/acme/members";
     let revoked = invite(ada, "acme", "bob", "admin").await;
@@ -121,7 +123,7 @@ async fn every_change_is_written_down_with_who_what_when_and_from_where() {
     assert_eq!(disabled["detail"]["target"], "https://example.com/new");
     assert_eq!(disabled["detail"]["made_from"], "127.0.0.1");
     let promoted = log(&root, "user=root@example.com").await;
-    assert_eq!(promoted.len(), 2, "{promoted:?}");
+    assert_eq!(promoted.len(), 3, "{promoted:?}");
     let registered = log(&root, "action=registered").await;
     let first = registered.last().unwrap();
     assert_eq!(first["client"], "command line");

@@ -24,6 +24,7 @@ async fn a_host_that_moves_serves_the_links_of_its_new_workspace_alone() {
     }
     let hosts = |id: &str| format!("/api/v1/workspaces/{id}/hosts");
     ada.post(&hosts("old"), &host).await.expect(201);
+    root.post(&format!("{}/go.example.com/approve", hosts("old")), &json!({})).await.expect(200);
     let location = async |path: &str| {
         at_host.get(path).await.expect(302).header("location").unwrap().to_owned()
     };
@@ -34,6 +35,7 @@ async fn a_host_that_moves_serves_the_links_of_its_new_workspace_alone() {
     // For 30 days nobody else gets it; who had it may have it again.
     eve.post(&hosts("new"), &host).await.expect_problem(409, "host-quarantined");
     ada.post(&hosts("old"), &host).await.expect(201);
+    root.post(&format!("{}/go.example.com/approve", hosts("old")), &json!({})).await.expect(200);
     ada.delete(&format!("{}/go.example.com", hosts("old"))).await.expect(204);
     root.post(&hosts("new"), &host).await.expect(201);
     assert_eq!(location("/promo").await, "https://new.example/");
@@ -50,12 +52,13 @@ async fn a_host_that_moves_serves_the_links_of_its_new_workspace_alone() {
 #[tokio::test]
 async fn a_removed_workspace_leaves_its_host_in_quarantine() {
     let server = TestServer::builder().accounts().process().start();
+    let root = server.administrator("root").await;
     let (ada, eve) = (server.register("ada").await, server.register("eve").await);
     for (http, id) in [(&ada, "old"), (&eve, "new")] {
         http.post("/api/v1/workspaces", &json!({ "id": id })).await.expect(201);
     }
     let host = json!({ "host": "go.example.com" });
-    ada.post("/api/v1/workspaces/old/hosts", &host).await.expect(201);
+    root.post("/api/v1/workspaces/old/hosts", &host).await.expect(201);
     ada.delete("/api/v1/workspaces/old").await.expect(204);
     eve.post("/api/v1/workspaces/new/hosts", &host).await.expect_problem(409, "host-quarantined");
 }

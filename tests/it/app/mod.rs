@@ -4,9 +4,12 @@
 use kurz_test_support::{Kind, TestServer};
 
 mod audit;
+mod caps;
 mod cleanup;
+mod codes;
 mod disable;
 mod expiry;
+mod host_proof;
 mod hosts;
 
 /// A server whose cleanup runs when the test calls for it.

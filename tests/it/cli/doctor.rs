@@ -50,6 +50,23 @@ fn before_the_first_start_all_is_well_and_nothing_is_made() {
     assert_eq!(fs::read_dir(program.folder()).unwrap().count(), 0, "nothing was made");
 }
 
+// threats: B5
+#[test]
+fn feistel_is_recommended_for_public_servers_and_for_no_others() {
+    const WORDS: &str = "KURZ_COUNTER_SCRAMBLE=feistel";
+    let public = doctor().env("KURZ_PUBLIC_URL", "https://kurz.example");
+    find(&findings(&public, 0), "warning", "configuration", WORDS);
+    let everywhere = doctor().env("KURZ_LISTEN", "0.0.0.0:0");
+    find(&findings(&everywhere, 0), "warning", "configuration", WORDS);
+    let chosen = public.env("KURZ_COUNTER_SCRAMBLE", "feistel");
+    let local = doctor().env("KURZ_PUBLIC_URL", "http://localhost:8080");
+    for quiet in [chosen, local, doctor()] {
+        let found = findings(&quiet, 0);
+        let said = |finding: &Value| finding["detail"].as_str().unwrap().contains("feistel");
+        assert!(!found.iter().any(said), "{found:#?}");
+    }
+}
+
 #[test]
 fn a_running_server_is_recognised() {
     let database = Database::create();

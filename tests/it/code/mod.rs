@@ -2,4 +2,5 @@
 
 mod canonical;
 mod deterministic;
+mod docs;
 mod vectors;

@@ -9,7 +9,7 @@ use kurz_core::time::Timestamp;
 use serde_json::Value;
 
 /// The vectors under `key`, never none.
-fn vectors(key: &str) -> Vec<Value> {
+pub(super) fn vectors(key: &str) -> Vec<Value> {
     let all: Value = serde_json::from_str(include_str!("../../vectors/vectors.json"))
         .expect("the vectors are JSON");
     let list = all.get(key).and_then(Value::as_array).cloned().unwrap_or_default();
@@ -17,16 +17,16 @@ fn vectors(key: &str) -> Vec<Value> {
     list
 }
 
-fn text<'a>(vector: &'a Value, key: &str) -> &'a str {
+pub(super) fn text<'a>(vector: &'a Value, key: &str) -> &'a str {
     vector.get(key).and_then(Value::as_str).expect("the vector has this text")
 }
 
-fn number<T: TryFrom<u64>>(vector: &Value, key: &str) -> T {
+pub(super) fn number<T: TryFrom<u64>>(vector: &Value, key: &str) -> T {
     let number = vector.get(key).and_then(Value::as_u64).expect("the vector has this number");
     T::try_from(number).ok().expect("the number is in range")
 }
 
-fn decimal(vector: &Value, key: &str) -> u128 {
+pub(super) fn decimal(vector: &Value, key: &str) -> u128 {
     text(vector, key).parse().expect("the vector has a decimal number")
 }
 
@@ -108,7 +108,7 @@ fn every_salt_chain_has_its_codes_attempt_by_attempt() {
     }
 }
 
-fn affine(vector: &Value) -> Result<Scrambler, CounterError> {
+pub(super) fn affine(vector: &Value) -> Result<Scrambler, CounterError> {
     let (mult, length) = (decimal(vector, "mult"), number(vector, "length"));
     Scrambler::new(Scramble::Affine, text(vector, "salt"), mult, length)
 }

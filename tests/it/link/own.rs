@@ -19,10 +19,11 @@ async fn own_short_addresses_are_refused_on_every_way_to_a_link() {
         .setting("KURZ_PUBLIC_URL", "https://kurz.example")
         .process()
         .start();
+    let root = server.administrator("root").await;
     let ada = server.register("ada").await;
     ada.post("/api/v1/workspaces", &json!({ "id": "acme" })).await.expect(201);
     let hosts = "/api/v1/workspaces/acme/hosts";
-    ada.post(hosts, &json!({ "host": "go.acme.example" })).await.expect(201);
+    root.post(hosts, &json!({ "host": "go.acme.example" })).await.expect(201);
     let made = json!({ "original_url": "https://example.com/", "custom_code": "mine" });
     ada.post("/api/v1/workspaces/main/links", &made).await.expect(201);
 

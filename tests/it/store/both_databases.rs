@@ -186,7 +186,8 @@ async fn answer(http: &Http, operation: &Operation) -> (u16, Option<String>, Val
 }
 
 async fn compare(seed: u64, steps: usize) {
-    let settings = [("KURZ_PUBLIC_URL", "https://kurz.example"), ("KURZ_COUNTER_SALT", "salt")];
+    let settings =
+        [("KURZ_PUBLIC_URL", "https://kurz.example"), ("KURZ_COUNTER_SALT", "unit_test_salt")];
     let sqlite = TestServer::builder().database(Kind::Sqlite).settings(&settings).start().await;
     let postgres = TestServer::builder().database(Kind::Postgres).settings(&settings).start().await;
     let (left, right) = (sqlite.http(), postgres.http());

@@ -31,7 +31,7 @@ async fn reports_are_bounded_and_settled_and_for_administrators() {
     let (root, eve) = (server.log_in("root").await, server.log_in("eve").await);
     eve.post("/api/v1/workspaces", &json!({ "id": "acme" })).await.expect(201);
     let host = json!({ "host": "go.acme.example" });
-    eve.post("/api/v1/workspaces/acme/hosts", &host).await.expect(201);
+    root.post("/api/v1/workspaces/acme/hosts", &host).await.expect(201);
     let link = json!({ "original_url": "https://example.com", "custom_code": "promo" });
     links::make(&eve, "main", &link).await;
     links::make(&eve, "acme", &link).await;

@@ -41,6 +41,8 @@ const CHANGES: &[(&str, &str)] = &[
     ("/app/invitations/decline", "id=1"),
     ("/app/w/main/members/change", "email=ada%40example.com&action=remove"),
     ("/app/w/main/hosts", "host=go.example"),
+    ("/app/w/main/hosts/check", "host=go.example"),
+    ("/app/w/main/hosts/approve", "host=go.example"),
     ("/app/w/main/hosts/remove", "host=go.example"),
     ("/app/w/main/keys", "name=a&scope=read"),
     ("/app/w/main/delete", ""),
@@ -273,8 +275,8 @@ on_both_databases!(sessions_end);
 #[tokio::test]
 async fn a_workspaces_own_host_has_no_pages_but_its_links_and_their_preview() {
     let server = TestServer::builder().accounts().from_now().start().await;
-    server.sign_up("ada").await;
-    let http = server.log_in("ada").await;
+    server.administrator("root").await;
+    let http = server.log_in("root").await;
     http.post("/api/v1/workspaces", &json!({ "id": "acme" })).await.expect(201);
     http.post("/api/v1/workspaces/acme/hosts", &json!({ "host": "go.acme.example" }))
         .await

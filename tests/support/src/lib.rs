@@ -13,6 +13,7 @@ pub mod accounts;
 pub mod builder;
 pub mod chaos;
 pub mod cleanup;
+pub mod dns;
 pub mod home;
 pub mod http;
 pub mod instances;

@@ -2,8 +2,8 @@
 //!
 //! The counter itself is kept in the store. There are two scramblers:
 //!
-//! - `affine` does not hide the counter. Consecutive codes are a constant distance apart (`mult`, public by
-//!   default), so anybody with two codes can enumerate and count all the others. Choose it for codes
+//! - `affine` hides nothing. Consecutive codes are a constant distance apart (`mult`, public by
+//!   default), so anybody with one code can compute all the others without a miss. Choose it for codes
 //!   that may be listed.
 //! - `feistel` is a permutation keyed by the salt: without the salt, a code reveals neither its
 //!   number nor its neighbours. The salt must be kept secret. It does not make codes longer: a random
@@ -15,6 +15,7 @@
 use std::fmt;
 use std::str::FromStr;
 
+use sha2::{Digest, Sha256};
 use xxhash_rust::xxh64::xxh64;
 
 use super::Code;
@@ -29,6 +30,45 @@ pub const LENGTH: u8 = 7;
 
 /// The longest codes: 62^21 is the largest power within 128 bits.
 pub const MAX_LENGTH: u8 = 21;
+
+/// The shortest and the longest codes that a server may be set to make.
+pub const SERVER_LENGTHS: std::ops::RangeInclusive<u8> = LENGTH..=20;
+
+/// Salts from examples, which are public; compared without case.
+const KNOWN_SALTS: [&str; 18] = [
+    "change-me",
+    "change_me",
+    "changeme",
+    "counter_salt",
+    "default",
+    "default_salt",
+    "example",
+    "kurz",
+    "my-secret",
+    "my_salt",
+    "my_secret",
+    "mysecret",
+    "password",
+    "pepper",
+    "salt",
+    "secret",
+    "your-secret",
+    "your_secret",
+];
+
+/// Whether `salt` may scramble the codes of a server: not empty, and not one from an example.
+pub fn is_sound_salt(salt: &str) -> bool {
+    !salt.is_empty() && !KNOWN_SALTS.contains(&salt.to_lowercase().as_str())
+}
+
+/// What tells two salts apart without showing either: 8 bytes of a hash, in hexadecimal digits.
+pub fn salt_fingerprint(salt: &str) -> String {
+    let mut hash = Sha256::new();
+    hash.update(b"kurz counter salt 1");
+    hash.update(salt);
+    let hash: [u8; 32] = hash.finalize().into();
+    format!("{:016x}", u64::from_be_bytes(hash.first_chunk().copied().unwrap_or_default()))
+}
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Scramble {
@@ -206,6 +246,7 @@ mod tests {
         assert_eq!(codes, ["RBm782u", "KtHn6jI", "dzPUrlY", "jwHch4p", "MqjidTK"]);
     }
 
+    // threats: B5
     #[test]
     fn affine_neighbours_stay_a_constant_distance_apart_and_feistel_ones_do_not() {
         let distances = |scramble| -> HashSet<u128> {
@@ -238,6 +279,31 @@ mod tests {
         }
         assert_eq!("Affine".parse::<Scramble>(), Err(CounterError::Scramble));
         assert_eq!("feistel".parse(), Ok(Scramble::Feistel));
+    }
+
+    #[test]
+    fn salts_from_examples_are_refused_and_fingerprints_tell_salts_apart() {
+        for known in ["my_secret", "MY_SECRET", "salt", "changeme", ""] {
+            assert!(!is_sound_salt(known), "{known}");
+        }
+        assert!(is_sound_salt("q8fjw0-my_secret"));
+        assert!(KNOWN_SALTS.is_sorted());
+        assert_eq!(salt_fingerprint("a").len(), 16);
+        assert_ne!(salt_fingerprint("a"), salt_fingerprint("b"));
+    }
+
+    #[test]
+    fn every_length_of_a_server_has_a_code_of_its_own_for_each_counter() {
+        for scramble in [Scramble::Affine, Scramble::Feistel] {
+            for length in SERVER_LENGTHS {
+                let scrambler = scrambler(scramble, length);
+                let size = 62_u128.pow(u32::from(length));
+                let ends = (0..3000).chain(size - 3000..size);
+                let codes: HashSet<Code> = ends.map(|n| scrambler.code(n)).collect();
+                assert_eq!(codes.len(), 6000, "{scrambler:?}");
+                assert!(codes.iter().all(|code| code.as_str().len() == usize::from(length)));
+            }
+        }
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! Random codes: seven Base62 characters, each equally likely.
+//! Random codes: Base62 characters, seven unless another length is set, each equally likely.
 //!
 //! The source of random bytes is an argument; for links it is the operating system's. When a code is
 //! taken, the caller tries again, at most [`ATTEMPTS`] times. Invariant: all characters are equally
@@ -10,26 +10,26 @@ use super::base::BASE62;
 /// How many codes are tried before giving up.
 pub const ATTEMPTS: u32 = 5;
 
-pub const LENGTH: usize = 7;
-
-/// The most draws of sixteen bytes. About one of 10^9 codes needs two. More than eight are needed only with a
-/// broken source; then the missing characters are `a`, and the attempts run out.
+/// The most draws of sixteen bytes. About one of 10^9 codes of seven characters needs two, and one of
+/// twenty needs two or three. More than eight are needed only with a broken source; then the missing
+/// characters are `a`, and the attempts run out.
 const DRAWS: usize = 8;
 
-/// A code from the bytes that `fill` writes.
-pub fn code(fill: &mut dyn FnMut(&mut [u8])) -> Code {
-    let mut text = String::with_capacity(LENGTH);
+/// A code of `length` characters from the bytes that `fill` writes.
+pub fn code(length: u8, fill: &mut dyn FnMut(&mut [u8])) -> Code {
+    let length = usize::from(length);
+    let mut text = String::with_capacity(length);
     for _ in 0..DRAWS {
         let mut bytes = [0; 16];
         fill(&mut bytes);
         // Six bits a character; 62 and 63 are discarded, since a remainder would favour `a` and `b`.
         let letters = bytes.iter().filter_map(|byte| BASE62.get(usize::from(byte & 63)));
-        text.extend(letters.take(LENGTH - text.len()).map(|&letter| char::from(letter)));
-        if text.len() == LENGTH {
+        text.extend(letters.take(length - text.len()).map(|&letter| char::from(letter)));
+        if text.len() == length {
             return Code(text);
         }
     }
-    text.extend(std::iter::repeat_n('a', LENGTH.saturating_sub(text.len())));
+    text.extend(std::iter::repeat_n('a', length.saturating_sub(text.len())));
     Code(text)
 }
 
@@ -38,20 +38,24 @@ mod tests {
     use super::*;
     use crate::code::test_random::fill;
 
+    const LENGTH: u8 = 7;
+
     #[test]
-    fn a_code_is_seven_letters_from_the_source() {
-        let code = code(&mut |bytes| {
+    fn a_code_is_as_many_letters_from_the_source_as_are_asked_for() {
+        let source = &mut |bytes: &mut [u8]| {
             for (i, byte) in (0..).zip(bytes) {
                 *byte = [63, 0, 25, 62, 26, 51, 52, 61, 255, 64][i % 10];
             }
-        });
-        assert_eq!(code.as_str(), "azAZ09a");
+        };
+        assert_eq!(code(LENGTH, source).as_str(), "azAZ09a");
+        assert_eq!(code(20, source).as_str(), "azAZ09aazAZazAZ09aaz");
+        assert_eq!(code(8, source).as_str(), "azAZ09aa");
     }
 
     #[test]
     fn a_broken_source_ends_in_a_code_and_not_in_a_loop() {
-        assert_eq!(code(&mut |bytes| bytes.fill(255)).as_str(), "aaaaaaa");
-        assert_eq!(code(&mut |_| ()).as_str(), "aaaaaaa");
+        assert_eq!(code(LENGTH, &mut |bytes| bytes.fill(255)).as_str(), "aaaaaaa");
+        assert_eq!(code(LENGTH, &mut |_| ()).as_str(), "aaaaaaa");
     }
 
     #[test]
@@ -59,7 +63,7 @@ mod tests {
         let mut fill = fill(1);
         let mut counts = [0_u32; 62];
         for _ in 0..62_000 {
-            for byte in code(&mut fill).as_str().bytes() {
+            for byte in code(LENGTH, &mut fill).as_str().bytes() {
                 counts[BASE62.iter().position(|&letter| letter == byte).unwrap()] += 1;
             }
         }
@@ -73,7 +77,8 @@ mod tests {
     #[test]
     fn codes_do_not_repeat() {
         let mut fill = fill(1);
-        let codes: std::collections::HashSet<Code> = (0..1000).map(|_| code(&mut fill)).collect();
+        let codes: std::collections::HashSet<Code> =
+            (0..1000).map(|_| code(LENGTH, &mut fill)).collect();
         assert_eq!(codes.len(), 1000);
     }
 }

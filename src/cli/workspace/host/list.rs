@@ -1,4 +1,4 @@
-//! `kurz workspace host list`: the hosts of a workspace, oldest first.
+//! `kurz workspace host list`: the hosts of a workspace, active ones first.
 
 use crate::cli::CliError;
 use crate::cli::client::ApiClient;
@@ -20,6 +20,7 @@ pub(super) fn run(args: &ShowArgs) -> Result<(), CliError> {
     if args.json {
         return print_text(&json_lines(&hosts));
     }
-    let mut table = TextTable::new(&[("HOST", "host"), ("SINCE", "created_at")]);
+    let mut table =
+        TextTable::new(&[("HOST", "host"), ("STATUS", "status"), ("SINCE", "created_at")]);
     print_text(&table.page(&hosts))
 }

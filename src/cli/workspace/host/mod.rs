@@ -1,6 +1,8 @@
 //! `kurz workspace host`: the host names that a workspace's links answer on, one subcommand a file.
 
 mod add;
+mod approve;
+mod check;
 mod list;
 mod remove;
 
@@ -12,14 +14,21 @@ use crate::cli::{CliError, arguments};
 pub(super) const EXAMPLES: &str = "\
 Examples:
   kurz workspace host add acme go.acme.example
+  kurz workspace host check acme go.acme.example
   kurz workspace host list acme
   kurz workspace host remove acme go.acme.example";
 
 #[derive(Debug, Subcommand)]
 pub(in crate::cli) enum Command {
-    /// Add a host to a workspace; its links then work there too
+    /// Name a host for a workspace; its links work there once it is proven
     #[command(after_help = add::EXAMPLES)]
     Add(WhichHost),
+    /// Look for the proof of a pending host; once it is found, links work there
+    #[command(after_help = check::EXAMPLES)]
+    Check(WhichHost),
+    /// Consent to a pending host without a proof, as an administrator of the server
+    #[command(after_help = approve::EXAMPLES)]
+    Approve(WhichHost),
     /// List the hosts of a workspace
     #[command(after_help = list::EXAMPLES)]
     List(ShowArgs),
@@ -31,6 +40,8 @@ pub(in crate::cli) enum Command {
 pub(super) fn run(command: &Command) -> Result<(), CliError> {
     match command {
         Command::Add(which) => add::run(which),
+        Command::Check(which) => check::run(which),
+        Command::Approve(which) => approve::run(which),
         Command::List(args) => list::run(args),
         Command::Remove(which) => remove::run(which),
     }
