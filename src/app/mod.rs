@@ -36,7 +36,7 @@ pub use links::qr::{QrFormat, QrImage};
 pub use links::report::{MOST_WORDS, ReportRequest};
 pub use links::show::ShownLink;
 pub use page::Page;
-pub use target_health::Probe;
+pub use target_health::{Probe, ProbeResult};
 pub use workspaces::{MAIN, Rights, ShownWorkspace, WorkspacePatch};
 
 use std::sync::Arc;

@@ -21,5 +21,5 @@ mod tests;
 mod tls_client;
 mod transport;
 
-pub(crate) use check::Checker;
+pub(crate) use check::{Checker, TargetCheck};
 pub(crate) use transport::Transport;

@@ -11,7 +11,7 @@ fn fields(value: &Value) -> BTreeSet<&str> {
     value.as_object().unwrap().keys().map(String::as_str).collect()
 }
 
-const ADMA_LINK: [&str; 12] = [
+const ADMA_LINK: [&str; 13] = [
     "id",
     "originalUrl",
     "shortCode",
@@ -23,6 +23,7 @@ const ADMA_LINK: [&str; 12] = [
     "redirectCount",
     "avgRedirectMs",
     "destinationStatus",
+    "destinationHealth",
     "lastCheckedAt",
 ];
 

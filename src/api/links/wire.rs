@@ -104,6 +104,8 @@ pub(crate) struct LinkBody {
     hits_this_month: i64,
     /// What the target said when it was last checked.
     destination_status: Option<String>,
+    /// The HTTP status of the last response of the target; null when there was none.
+    destination_http_status: Option<u16>,
     /// When the target was last checked.
     last_checked_at: Option<Time>,
     /// 301, 302, 307 or 308.
@@ -141,6 +143,7 @@ impl From<ShownLink> for LinkBody {
             hit_limit: shown.hit_limit,
             hits_this_month: shown.hits_this_month,
             destination_status: link.destination_status,
+            destination_http_status: link.destination_http_status,
             last_checked_at: link.last_checked_at.map(Time::from),
             redirect_status: link.fields.redirect_status,
         }

@@ -229,6 +229,7 @@ impl Draft {
             owner: new.owner,
             is_temporary: new.claim_hash.is_some(),
             destination_status: None,
+            destination_http_status: None,
             last_checked_at: None,
             disabled: None,
             made: new.made.clone(),

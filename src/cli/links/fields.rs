@@ -26,6 +26,7 @@ pub(super) const SHOWN: &[&str] = &[
     "hits_this_month",
     "hit_limit",
     "destination_status",
+    "destination_http_status",
     "last_checked_at",
 ];
 

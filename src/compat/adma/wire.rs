@@ -67,7 +67,10 @@ pub(in crate::compat) struct AdmaLink {
     pub(super) status: &'static str,
     pub(super) redirect_count: i64,
     pub(super) avg_redirect_ms: f64,
-    pub(super) destination_status: Option<String>,
+    /// The HTTP status of the last response of the target; null when there was none.
+    pub(super) destination_status: Option<u16>,
+    /// The result of the last check in one word: `ok`, `broken`, `blocked` or `unknown`.
+    pub(super) destination_health: Option<String>,
     pub(super) last_checked_at: Option<Time>,
     /// On a link made without an account, this once.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -88,7 +91,8 @@ impl AdmaLink {
             status: shown.status.as_str(),
             redirect_count: link.redirect_count,
             avg_redirect_ms: link.avg_redirect_ms,
-            destination_status: link.destination_status,
+            destination_status: link.destination_http_status,
+            destination_health: link.destination_status,
             last_checked_at: link.last_checked_at.map(Time::from),
             claim_token,
         }

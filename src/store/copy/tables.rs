@@ -139,7 +139,7 @@ copy_tables! {
     invites (hash Bytes): &["hash", "email", "created_at", "expires_at", "used_at"];
     user_months (user_id Number, month Number): &["user_id", "month", "links"];
     link_health (link_id Number): &[
-        "link_id", "destination_status", "last_checked_at", "next_check_at",
+        "link_id", "destination_status", "last_checked_at", "next_check_at", "http_status",
     ];
     sessions (hash Bytes): &[
         "hash", "user_id", "token_version", "agent", "created_at", "seen_at", "expires_at",

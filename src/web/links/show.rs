@@ -185,8 +185,10 @@ const fn made_by(words: &Words, strategy: Strategy) -> &'static str {
 
 fn health(words: &Words, link: &Link) -> String {
     match (&link.destination_status, link.last_checked_at) {
-        (Some(status), Some(at)) => {
-            format!("{status}, {} {}", words.link.checked, page::time(at))
+        (Some(word), Some(at)) => {
+            let http = link.destination_http_status.map(|status| format!(" (HTTP {status})"));
+            let (http, checked) = (http.unwrap_or_default(), words.link.checked);
+            format!("{word}{http}, {checked} {}", page::time(at))
         }
         _ => words.link.health_unknown.to_owned(),
     }

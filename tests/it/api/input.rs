@@ -137,6 +137,7 @@ async fn fields_that_are_nobodys_to_set_are_refused_everywhere() {
         "constructor",
         "hits_this_month",
         "destination_status",
+        "destination_http_status",
     ];
     let person = json!({ "email": email("eve"), "password": PASSWORD, "name": "eve" });
     let posts = [

@@ -41,6 +41,8 @@ pub struct Link {
     pub is_temporary: bool,
     /// The result of the last check of the target.
     pub destination_status: Option<String>,
+    /// The HTTP status of the last response of the target; `None` when there was none.
+    pub destination_http_status: Option<u16>,
     /// When the target was last checked.
     pub last_checked_at: Option<Timestamp>,
     /// Since when and why it is disabled, if it is.
