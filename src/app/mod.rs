@@ -90,6 +90,10 @@ pub struct Policy {
     pub anon_ttl: Duration,
     /// Links that a user may make in a month where they are counted; 0: any number.
     pub user_link_limit: i64,
+    /// Whether the front page shows the totals.
+    pub front_totals: bool,
+    /// How long a deleted link can be restored for certain.
+    pub purge_grace: Duration,
 }
 
 /// The parts that the program is made of.

@@ -204,7 +204,7 @@ impl Store {
     }
 }
 
-fn insert_step(link: &NewLink) -> Step {
+pub(super) fn insert_step(link: &NewLink) -> Step {
     let values = [
         (at!(id), SqlValue::Int(link.id.0)),
         (at!(workspace), SqlValue::text(link.workspace.as_str())),
@@ -267,7 +267,7 @@ fn main_since(link: &NewLink) -> Option<Timestamp> {
 }
 
 /// Where a link is that was stored: a new one where it asked to be, a revived one where its row was.
-fn place_of(link: &NewLink, row: &SqlRow) -> Result<InsertedLink, Error> {
+pub(super) fn place_of(link: &NewLink, row: &SqlRow) -> Result<InsertedLink, Error> {
     if link.revive {
         Ok(InsertedLink { id: LinkId(row.int(0)?), main_since: row.opt_time(1)? })
     } else {

@@ -38,7 +38,7 @@ const MIGRATIONS: &[Migration] = migrations![
     "0006_abuse",
     "0007_checks",
     "0008_names",
-    "0009_destination_http_status",
+    "0009_http_status_and_synced_urls",
 ];
 
 /// The number that instances agree on before they migrate one PostgreSQL database.

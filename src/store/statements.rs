@@ -4,8 +4,8 @@
 use crate::store::driver::Sql;
 use crate::store::{
     audit, claims, cleanup, clicks, copy, counters, disable, edit, health, insert, instances, keys,
-    links, list, locks, members, redirect_lookup, reports, row_checksum, secrets, sessions, users,
-    workspaces,
+    links, list, locks, members, redirect_lookup, reports, row_checksum, secrets, sessions, sync,
+    users, workspaces,
 };
 
 pub(super) const ALL: &[&[Sql]] = &[
@@ -35,6 +35,7 @@ pub(super) const ALL: &[&[Sql]] = &[
     row_checksum::STATEMENTS,
     secrets::STATEMENTS,
     sessions::STATEMENTS,
+    sync::STATEMENTS,
     users::STATEMENTS,
     workspaces::STATEMENTS,
 ];

@@ -146,14 +146,9 @@ struct TroublePage<'a> {
 }
 
 /// A page that says what went wrong.
-pub(super) fn trouble(
-    words: &'static Words,
-    status: StatusCode,
-    title: &str,
-    text: &str,
-) -> Response {
+pub(super) fn trouble(page: Layout, status: StatusCode, title: &str, text: &str) -> Response {
     let request_id = current_request_id();
-    show_with(status, &TroublePage { page: Layout::bare(words), title, text, request_id })
+    show_with(status, &TroublePage { page, title, text, request_id })
 }
 
 /// Whether the visitor is a browser that shows pages.
@@ -163,13 +158,18 @@ pub(super) fn wants_page(headers: &HeaderMap) -> bool {
 
 /// There is nothing here: a page for browsers, a problem for others.
 pub(super) fn nothing(headers: &HeaderMap) -> Response {
+    nothing_in(headers, Layout::bare(words_of(headers)))
+}
+
+/// The same in a layout that knows the visitor.
+pub(super) fn nothing_in(headers: &HeaderMap, layout: Layout) -> Response {
     if !wants_page(headers) {
         let detail = "There is nothing at this address.";
         return Problem::new(StatusCode::NOT_FOUND, "not-found", detail).into_response();
     }
-    let words = words_of(headers);
-    let (title, text) = (words.trouble.not_found, words.trouble.not_found_text);
-    trouble(words, StatusCode::NOT_FOUND, title, text)
+    let trouble_words = &layout.words.trouble;
+    let (title, text) = (trouble_words.not_found, trouble_words.not_found_text);
+    trouble(layout, StatusCode::NOT_FOUND, title, text)
 }
 
 /// A time for people: to the minute, in UTC.

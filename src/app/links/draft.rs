@@ -1,5 +1,7 @@
 //! A link on its way into the store: what was asked for, checked, and the code that it tries next.
 
+use sha2::{Digest, Sha256};
+
 use crate::app::links::create::LinkRequest;
 use crate::app::{App, AppError, FieldError};
 use crate::store::{InsertedLink, NewLink, Workspace};
@@ -175,6 +177,14 @@ impl Draft {
         // deterministic link is then, the store knows.
         let own = self.link.strategy == Strategy::Custom || link.strategy == self.link.strategy;
         own && self.would_be(&link.canonical_hash, &link.target)
+    }
+
+    /// What tells the URL of this draft from others: its canonical form and its fragment.
+    pub(crate) fn url_hash(&self) -> [u8; 32] {
+        match fragment(&self.link.target) {
+            None => self.link.canonical_hash,
+            Some(fragment) => Sha256::digest(format!("{}#{fragment}", self.canonical)).into(),
+        }
     }
 
     /// What is known about a clash: which code, on which attempt.

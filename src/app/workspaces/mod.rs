@@ -151,7 +151,13 @@ impl App {
         let subject = Subject::workspace(&workspace.id);
         let change = self.audit(caller, subject, Action::Created).await?;
         let made = store.insert_workspace_of(&workspace, caller.owner(), &change).await?;
-        if made { Ok(self.with_hosts(workspace)) } else { Err(AppError::WorkspaceTaken) }
+        if made {
+            return Ok(self.with_hosts(workspace));
+        }
+        if store.is_workspace_deleted(&workspace.id).await? {
+            return Err(AppError::WorkspaceDeleted(workspace.id));
+        }
+        Err(AppError::WorkspaceTaken)
     }
 
     pub async fn show_workspace(
@@ -272,6 +278,25 @@ impl App {
         self.invalidate_workspace(id);
         self.hosts_changed().await?;
         Ok(())
+    }
+
+    /// Bring a deleted workspace back: for administrators of the server, who may add members again. Its
+    /// codes are as they were.
+    pub async fn restore_workspace(
+        &self,
+        caller: &Caller,
+        id: &WorkspaceId,
+    ) -> Result<ShownWorkspace, AppError> {
+        Self::require_admin(caller)?;
+        let now = self.parts.clock.now();
+        let change = self.audit(caller, Subject::workspace(id), Action::Restored).await?;
+        if !self.parts.store.restore_workspace(id, now, &change).await? {
+            let exists = self.parts.store.find_workspace(id).await?.is_some();
+            let missing = AppError::NotFound(Resource::Workspace);
+            return Err(if exists { AppError::WorkspaceTaken } else { missing });
+        }
+        self.invalidate_workspace(id);
+        Ok(self.with_hosts(self.workspace(id).await?))
     }
 
     fn with_hosts(&self, workspace: Workspace) -> ShownWorkspace {

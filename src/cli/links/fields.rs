@@ -14,6 +14,7 @@ pub(super) const SHOWN: &[&str] = &[
     "short_code",
     "strategy",
     "status",
+    "restorable_until",
     "title",
     "tags",
     "created_at",

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-use crate::api::input::Object;
+use crate::api::input::{Object, url_field};
 use crate::api::time::Time;
 use crate::app::{Session, ShownLink};
 
@@ -48,8 +48,11 @@ impl From<Session> for AdmaSession {
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields, rename_all = "camelCase")]
 pub(in crate::compat) struct AdmaNewLink {
+    #[serde(deserialize_with = "original_url")]
     pub(super) original_url: String,
 }
+
+url_field!(original_url, "originalUrl");
 
 /// A link.
 #[derive(Debug, Serialize, ToSchema)]

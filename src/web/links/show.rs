@@ -46,6 +46,7 @@ struct LinkPage {
     changed: String,
     expires: Option<String>,
     redirect_status: u16,
+    restorable_until: Option<String>,
     health: String,
     clicks: String,
     last_click: Option<String>,
@@ -111,6 +112,7 @@ fn link_page(
     drawn: Drawn,
 ) -> LinkPage {
     let words = page.words;
+    let shown_until = shown.restorable_until.map(page::time);
     let (target, is_lookalike) = (shown.visible_target(), shown.is_lookalike);
     let ShownLink {
         link,
@@ -136,6 +138,7 @@ fn link_page(
         changed: page::time(link.updated_at),
         expires: link.fields.expires_at.map(page::time),
         redirect_status: link.fields.redirect_status,
+        restorable_until: shown_until.map(|until| fill(words.links.restorable_until, until)),
         health: health(words, &link),
         clicks: page::number(link.redirect_count),
         last_click: link.last_redirect_at.map(page::time),

@@ -1,0 +1,59 @@
+//! The writer of the log: lines hold words of requests, and those are not to direct a terminal or reorder the text
+//! beside them.
+
+use std::io::{self, Write};
+
+use kurz_core::visible_text::visible_lines;
+use tracing_subscriber::fmt::MakeWriter;
+
+/// Writes lines with hidden characters written out.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct VisibleLog<M> {
+    make: M,
+    /// Whether lines are coloured by escape sequences, which then stay; the log itself escapes those of fields.
+    colours: bool,
+}
+
+impl<M> VisibleLog<M> {
+    pub(super) const fn new(make: M, colours: bool) -> Self {
+        Self { make, colours }
+    }
+}
+
+impl<'a, M: MakeWriter<'a>> MakeWriter<'a> for VisibleLog<M> {
+    type Writer = VisibleWriter<M::Writer>;
+
+    fn make_writer(&'a self) -> Self::Writer {
+        VisibleWriter { out: self.make.make_writer(), colours: self.colours }
+    }
+}
+
+pub(super) struct VisibleWriter<W> {
+    out: W,
+    colours: bool,
+}
+
+impl<W: Write> Write for VisibleWriter<W> {
+    /// Takes all of `bytes`: the log writes a line at once.
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        match std::str::from_utf8(bytes) {
+            Ok(text) if self.colours => {
+                let mut pieces = text.split('\u{1b}');
+                if let Some(first) = pieces.next() {
+                    self.out.write_all(visible_lines(first).as_bytes())?;
+                }
+                for piece in pieces {
+                    self.out.write_all(b"\x1b")?;
+                    self.out.write_all(visible_lines(piece).as_bytes())?;
+                }
+            }
+            Ok(text) => self.out.write_all(visible_lines(text).as_bytes())?,
+            Err(_) => self.out.write_all(bytes)?,
+        }
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.out.flush()
+    }
+}
