@@ -1,4 +1,4 @@
-//! How a subcommand ends when it is not done: a sentence for people and an exit code for programs.
+//! Errors of subcommands: a sentence for people and an exit code for programs.
 //!
 //! Invariant: a failure is reported once, by [`CliError::report`], and on stderr only.
 
@@ -21,7 +21,7 @@ pub(crate) enum CliError {
     Failed(String),
     /// The input or the configuration is not acceptable: exit code 2.
     Refused(String),
-    /// Whoever read the output has gone, as `head` does, and nobody is left to tell: exit code 0.
+    /// The reader of the output closed it, as `head` does: exit code 0.
     ClosedPipe,
 }
 

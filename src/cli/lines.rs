@@ -1,5 +1,5 @@
-//! Questions by the line: JSON in on stdin, `{"ok":…}` or `{"error":code}` out on stdout, one line
-//! for one line, for as many lines as come. And the answer to a single argument.
+//! Line by line: JSON from stdin, `{"ok":…}` or `{"error":code}` to stdout, one line for each. Also the output
+//! of a single answer.
 //!
 //! Invariants: memory does not grow with the number or the length of lines; a bad line gets its
 //! error and the next one is read; what is answered is on its way before the next wait for input. Hidden characters are

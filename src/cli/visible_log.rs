@@ -6,11 +6,15 @@ use std::io::{self, Write};
 use kurz_core::visible_text::visible_lines;
 use tracing_subscriber::fmt::MakeWriter;
 
+/// The sequences, without their first character, that the log colours lines with. None of them moves the cursor or
+/// hides anything.
+const COLOURS: [&str; 9] = ["[0m", "[1m", "[2m", "[3m", "[31m", "[32m", "[33m", "[34m", "[35m"];
+
 /// Writes lines with hidden characters written out.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct VisibleLog<M> {
     make: M,
-    /// Whether lines are coloured by escape sequences, which then stay; the log itself escapes those of fields.
+    /// Whether lines are coloured; the sequences that the log does that with stay then.
     colours: bool,
 }
 
@@ -39,11 +43,11 @@ impl<W: Write> Write for VisibleWriter<W> {
         match std::str::from_utf8(bytes) {
             Ok(text) if self.colours => {
                 let mut pieces = text.split('\u{1b}');
-                if let Some(first) = pieces.next() {
-                    self.out.write_all(visible_lines(first).as_bytes())?;
-                }
+                let first = pieces.next().unwrap_or_default();
+                self.out.write_all(visible_lines(first).as_bytes())?;
                 for piece in pieces {
-                    self.out.write_all(b"\x1b")?;
+                    let is_ours = COLOURS.iter().any(|colour| piece.starts_with(colour));
+                    self.out.write_all(if is_ours { &b"\x1b"[..] } else { b"\\u001b" })?;
                     self.out.write_all(visible_lines(piece).as_bytes())?;
                 }
             }

@@ -81,7 +81,7 @@ pub(super) struct FormErrors {
 }
 
 impl FormErrors {
-    /// In the visitor's words; a failure of ours is no refusal.
+    /// In the visitor's language; a failure of the server is a page of its own.
     pub(super) fn read(error: AppError, words: &Words) -> Result<Self, PageError> {
         let problem = Problem::from(error);
         let is_ours = problem.status().is_server_error() && problem.code() != "busy";
@@ -114,7 +114,7 @@ impl FormErrors {
     }
 }
 
-/// What is said of a problem as a whole.
+/// The sentence for the whole problem.
 fn tell(words: &Words, problem: &Problem) -> String {
     match problem.retry_after().filter(|_| problem.code() == "too-many-requests") {
         Some(wait) if wait.get() <= 90 => fill(words.trouble.wait_seconds, wait),
@@ -130,7 +130,7 @@ pub(super) fn explain(words: &Words, code: &str, detail: &str) -> String {
         "url-empty" => trouble.url_empty,
         "url-scheme-not-allowed" => match detail.split('`').nth(1) {
             // The sentence names the scheme, which has nothing but letters, digits and `+-.`.
-            Some(scheme) => return fill(trouble.url_scheme_named, scheme),
+            Some(scheme) => return fill(trouble.url_scheme_named, scheme.trim_end_matches(':')),
             None => trouble.url_scheme,
         },
         "url-scheme-missing" => trouble.url_scheme,

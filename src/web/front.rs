@@ -76,7 +76,7 @@ pub(super) async fn shorten(
     }
 }
 
-/// People write `example.com`; a link wants to know how to get there.
+/// The address with `https://` in front where it has no scheme.
 pub(super) fn with_scheme(text: &str) -> String {
     if text.is_empty() || text.contains("://") || names_scheme(text) {
         text.to_owned()

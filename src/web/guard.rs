@@ -54,7 +54,8 @@ pub(crate) async fn guard(State(app): State<Arc<App>>, request: Request, next: N
 /// found out, a layout for everybody.
 pub(super) async fn layout_of(app: &Arc<App>, mut request: Parts) -> Layout {
     match Visitor::from_request_parts(&mut request, app).await {
-        Ok(visitor) => Layout::new(app, &visitor),
+        // Not the path that was asked for: a page of an error does not repeat it.
+        Ok(visitor) => Layout { path: "/app".to_owned(), ..Layout::new(app, &visitor) },
         Err(_) => Layout::bare(words_of(&request.headers)),
     }
 }

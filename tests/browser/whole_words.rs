@@ -13,8 +13,7 @@ const BROKEN: &str = r#"
       const node = walker.currentNode;
       const parent = node.parentElement;
       if (!parent || parent.closest("script, style, option, textarea, [hidden], .skip, thead")) continue;
-      for (const match of node.data.matchAll(/[^\s\/\-–…?&=.:@]{1,14}(?=[\s]|$)/g)) {
-        if (match.index > 0 && !/\s/.test(node.data[match.index - 1])) continue;
+      for (const match of node.data.matchAll(/(?<!\S)([^\s\/\-–…?&=.:@]{1,14}|[\d.:,-]{1,14})(?!\S)/g)) {
         const range = document.createRange();
         range.setStart(node, match.index);
         range.setEnd(node, match.index + match[0].length);
@@ -40,8 +39,8 @@ async fn server_with_large_numbers() -> TestServer {
     let link = http.get("/api/v1/workspaces/main/links/spring").await.expect(200).json();
     let id = link["id"].as_i64().unwrap();
     let stats = format!(
-        "insert into link_stats (link_id, list_scope, redirect_count, avg_redirect_ms, month, month_hits)
-         select {id}, list_scope, 1234567, 0.012, 24323, 9876 from links where id = {id}
+        "insert into link_stats (link_id, list_scope, redirect_count, avg_redirect_ms, last_redirect_at, month, month_hits)
+         select {id}, list_scope, 1234567, 0.012, created_at, 24323, 9876 from links where id = {id}
          on conflict (link_id) do update set redirect_count = 1234567, avg_redirect_ms = 0.012"
     );
     server.execute(&stats).await;

@@ -106,7 +106,7 @@ impl LinkQuery {
         if query.is_empty() { format!("{base}{end}") } else { format!("{base}{end}?{query}") }
     }
 
-    /// What the program is asked for.
+    /// The filter for the list.
     pub(super) fn filter(&self, place: &WorkspaceView) -> LinkFilter {
         let word = |text: &str| Some(text.trim().to_owned()).filter(|text| !text.is_empty());
         LinkFilter {
@@ -172,7 +172,7 @@ async fn deletion_note(
 ) -> Option<Note> {
     let words = visitor.words();
     let shown = app.show_link(&visitor.caller, &place.workspace, code.as_str()).await.ok()?;
-    let until = page::time(shown.restorable_until?);
+    let until = page::unbroken_time(shown.restorable_until?);
     let deleted = fill(words.links.was_deleted, code);
     let text = format!("{deleted} {}", fill(words.links.restorable_until, until));
     Some(Note { text, undo: Some(format!("{}/restore", place.link(code.as_str()))) })

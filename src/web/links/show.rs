@@ -112,7 +112,7 @@ fn link_page(
     drawn: Drawn,
 ) -> LinkPage {
     let words = page.words;
-    let shown_until = shown.restorable_until.map(page::time);
+    let shown_until = shown.restorable_until.map(page::unbroken_time);
     let (target, is_lookalike) = (shown.visible_target(), shown.is_lookalike);
     let ShownLink {
         link,

@@ -71,7 +71,7 @@ async fn a_deleted_workspace_is_not_there_for_the_next_team_to_find() {
     ada.delete("/api/v1/workspaces/team/links/plan").await.expect(200);
     ada.delete("/api/v1/workspaces/team").await.expect(204);
     let again = eve.post("/api/v1/workspaces", &json!({ "id": "team" })).await.expect(409);
-    assert_eq!(code(&again), "workspace-taken");
+    assert_eq!(code(&again), "workspace-deleted");
     eve.get("/api/v1/workspaces/team/links").await.expect(404);
 }
 

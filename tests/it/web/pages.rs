@@ -362,7 +362,9 @@ async fn after_a_deletion_the_page_says_until_when_it_can_be_undone(kind: Kind) 
     let shown = token.get("/api/v1/workspaces/main/links/promo").await.expect(200).json();
     let until = shown["restorable_until"].as_str().unwrap();
     let (day, time) = until.split_once('T').unwrap();
-    let sentence = format!("This can be undone until {day} {} UTC.", &time[..5]);
+    // Without a place for a line to break.
+    let at = format!("{day} {} UTC", &time[..5]).replace('-', "\u{2011}").replace(' ', "\u{a0}");
+    let sentence = format!("This can be undone until {at}.");
     let text = ada.get(deleted.header("location").unwrap()).await.expect(200).text();
     assert!(text.contains("promo was deleted.") && text.contains(&sentence), "{sentence}: {text}");
     assert!(text.contains("/app/w/main/l/promo/restore"), "{text}");
