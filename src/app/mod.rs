@@ -65,6 +65,7 @@ use id_allocator::IdAllocator;
 
 /// What an operator may choose about links.
 #[derive(Clone, Debug)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a setting of its own")]
 pub struct Policy {
     /// Where kurz is reached from outside.
     pub public_url: PublicUrl,

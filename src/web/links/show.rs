@@ -149,7 +149,7 @@ fn link_page(
         limit_text: page::number(limit),
         limit_high: limit.saturating_mul(9) / 10,
         left: fill(words.link.quota_left, page::number((limit - hits).max(0))),
-        resets: page::time(Month::of(now).end()),
+        resets: page::unbroken_time(Month::of(now).end()),
         withheld: withheld.map(|reason| disable::reason(words, reason)),
         disabled_since: link.disabled.as_ref().map(|disabled| page::time(disabled.at)),
         disabled_note: link.disabled.and_then(|disabled| disabled.note),

@@ -74,8 +74,7 @@ async fn problems_and_the_command_line_write_hidden_characters_out() {
     let body = json!({ "original_url": "https://example.com/", "ti\u{202e}tle\u{9b}": "x" });
     let problem = http.post("/api/v1/links", &body).await.expect(422).text();
     assert!(problem.contains("ti\\\\u202etle\\\\u009b"), "{problem}");
-    let link =
-        json!({ "original_url": TARGET, "custom_code": "promo", "title": format!("{TITLE}") });
+    let link = json!({ "original_url": TARGET, "custom_code": "promo", "title": TITLE });
     http.post("/api/v1/links", &link).await.expect(201);
 
     let run = |args: &[&str]| {
