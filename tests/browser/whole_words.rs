@@ -1,5 +1,7 @@
 //! Numbers and short words stand on one line, on every page, in every language, from a phone to a desk.
 
+use std::fmt::Write;
+
 use kurz_test_support::{TestServer, links};
 use serde_json::{Value, json};
 
@@ -87,11 +89,11 @@ async fn numbers_and_short_words_stay_on_one_line() {
                 browser.go(path).await;
                 let broken = browser.script(BROKEN).await;
                 if broken != json!([]) {
-                    faults.push_str(&format!("{language} {path} at {width}: {broken}\n"));
+                    writeln!(faults, "{language} {path} at {width}: {broken}").unwrap();
                 }
                 let wide = "return document.documentElement.scrollWidth > window.innerWidth";
                 if browser.script(wide).await != Value::Bool(false) {
-                    faults.push_str(&format!("{language} {path} is wider than {width}\n"));
+                    writeln!(faults, "{language} {path} is wider than {width}").unwrap();
                 }
             }
         }
