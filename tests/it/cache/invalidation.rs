@@ -154,7 +154,7 @@ async fn a_purged_link_is_not_found_and_its_code_stays_its_own(kind: Kind) {
     http.get(&api).await.expect_problem(404, "link-not-found");
     http.patch(&api, &json!({})).await.expect_problem(404, "link-not-found");
     http.delete(&api).await.expect_problem(404, "link-not-found");
-    http.post(&format!("{api}/restore"), &json!({})).await.expect_problem(404, "link-not-found");
+    http.post(&format!("{api}/restore"), &json!({})).await.expect_problem(410, "link-purged");
     assert_eq!(links::all(&http, "team").await.len(), 0);
     assert_eq!(http.get("/api/v1/stats").await.json()["total_links"], 0);
     // No other URL ever gets these codes …
