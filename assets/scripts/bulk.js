@@ -1,4 +1,4 @@
-// Many links at once: the lines go in parts, and every part shows how far it is.
+// Many links at once: the lines are sent in parts, each with the first line of all, which may name the columns.
 const PART = 50;
 const MOST_LINES = 1000;
 
@@ -55,7 +55,7 @@ bulkForm?.addEventListener("submit", async (event) => {
       const answer = await fetch(words.bulk, {
         method: "POST",
         headers: { "content-type": "application/json", accept: "application/json" },
-        body: JSON.stringify({ lines: lines.slice(at, at + PART), first: at + 1 }),
+        body: JSON.stringify({ lines: lines.slice(at, at + PART), first: at + 1, header: lines[0] }),
       });
       if (!answer.ok) throw new Error(`${answer.status}`);
       for (const result of await answer.json()) {

@@ -9,7 +9,7 @@ use http::request::Parts;
 use serde::de::value::MapAccessDeserializer;
 use serde::de::{Deserialize, DeserializeOwned, IgnoredAny, MapAccess, Visitor};
 
-use crate::app::Change;
+use crate::app::{AppError, Change, FieldError};
 use crate::problem::{Problem, read_body};
 
 /// Most bytes of an ordinary body.
@@ -60,6 +60,9 @@ pub(crate) fn read_json<T: DeserializeOwned>(body: &[u8]) -> Result<T, Problem> 
         Problem::new(StatusCode::BAD_REQUEST, "body-not-utf8", detail)
     })?;
     serde_json::from_str(text).map(|Object(body)| body).map_err(|error| {
+        if let Some(problem) = invalid_url(&error) {
+            return problem;
+        }
         let error = quoted(&error);
         // Not the error's own class: a null where a word should be counts as bad syntax there.
         if serde_json::from_str::<IgnoredAny>(text).is_ok() {
@@ -71,20 +74,48 @@ pub(crate) fn read_json<T: DeserializeOwned>(body: &[u8]) -> Result<T, Problem> 
     })
 }
 
+/// What is said about a URL that is null. The contract fixes this sentence to the letter.
+const INVALID_URL: &str = "Invalid URL format";
+
+/// The fields that hold a URL, in the API and the compatibility APIs.
+const URL_FIELDS: [&str; 4] = ["original_url", "originalUrl", "targetUrl", "url"];
+
+/// Read the URL of `field`, which must not be null.
+pub(crate) fn url_text<'de, D>(deserializer: D, field: &str) -> Result<String, D::Error>
+where
+    D: serde::Deserializer<'de>,
+{
+    Option::<String>::deserialize(deserializer)?
+        .ok_or_else(|| serde::de::Error::custom(format_args!("{INVALID_URL} {field}")))
+}
+
+/// Declare the function that reads the URL of a field.
+macro_rules! url_field {
+    ($name:ident, $field:literal) => {
+        fn $name<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<String, D::Error> {
+            $crate::api::input::url_text(deserializer, $field)
+        }
+    };
+}
+pub(crate) use url_field;
+
+/// The problem for an error of [`url_text`].
+fn invalid_url(error: &serde_json::Error) -> Option<Problem> {
+    let said = error.to_string();
+    let named = said.strip_prefix(INVALID_URL)?.split_whitespace().next()?;
+    let field = URL_FIELDS.into_iter().find(|field| *field == named)?;
+    let detail = "the URL must be text that starts with http:// or https://";
+    let error = AppError::from(FieldError::new(field, "url-invalid", detail));
+    Some(Problem::from(error).saying(INVALID_URL))
+}
+
 /// Most characters of what is said about a body: it names fields as they were sent.
 const MOST_SAID: usize = 300;
 
-/// The words of an error that may hold words of the request: cut short, control characters escaped.
+/// The words of an error that may hold words of the request, cut short.
 fn quoted(error: &serde_json::Error) -> String {
-    let mut said = String::new();
-    for c in error.to_string().chars().take(MOST_SAID) {
-        if c.is_control() {
-            said.extend(c.escape_default());
-        } else {
-            said.push(c);
-        }
-    }
-    said
+    // Problems write out hidden characters.
+    error.to_string().chars().take(MOST_SAID).collect()
 }
 
 /// A query string.

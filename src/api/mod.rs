@@ -51,6 +51,7 @@ use crate::app::App;
         (name = "adma", description = "The wire shape of Adma, over the same code."),
         (name = "cloudshortener", description = "The wire shape of Cloudshortener, over the same \
                                                  code."),
+        (name = "linkforge", description = "The wire shape of Linkforge, over the same code."),
     )
 )]
 struct Document;
@@ -84,6 +85,7 @@ pub(crate) fn endpoints() -> OpenApiRouter<Arc<App>> {
         .routes(routes!(links::qr::qr))
         .routes(routes!(workspaces::create::create, workspaces::list::list))
         .routes(routes!(workspaces::show::show, workspaces::edit::edit, workspaces::delete::delete))
+        .routes(routes!(workspaces::restore::restore))
         .routes(routes!(hosts::add::add, hosts::list::list))
         .routes(routes!(hosts::remove::remove))
         .routes(routes!(hosts::check::check))

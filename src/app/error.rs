@@ -24,6 +24,12 @@ pub enum AppError {
     CodeTaken,
     #[error("a workspace of this name exists already")]
     WorkspaceTaken,
+    /// The name of a deleted workspace, whose links are another team's.
+    #[error(
+        "the workspace {0} was deleted: choose another name, or ask an administrator of this server to \
+         restore it with `kurz workspace restore {0}`"
+    )]
+    WorkspaceDeleted(WorkspaceId),
     /// A workspace that still has links cannot be removed.
     #[error("the workspace still has links: delete them first")]
     WorkspaceInUse,
@@ -88,6 +94,12 @@ pub enum AppError {
     /// The link is not deleted, so it cannot be restored.
     #[error("the link is not deleted")]
     NotDeleted,
+    /// The link was deleted, and too long ago.
+    #[error(
+        "the link was deleted and then purged at {at}: it can no longer be restored; create it again \
+         with the same target, which may have the same code"
+    )]
+    Purged { at: Timestamp },
     /// Nothing of a batch was stored, because one of its links was refused.
     #[error("nothing was stored, because link {at} (from 0) was refused: {why}")]
     BatchRefused { at: usize, why: Box<AppError> },
@@ -162,6 +174,11 @@ fn refusal(refused: Refused) -> String {
         Refused::NotOwner => "You do not own this short URL".to_owned(),
         Refused::MissingScope(scope) => format!("the key lacks the scope `{scope}`"),
         Refused::MissingRole(role) => format!("this takes the role `{role}` in the workspace"),
+        Refused::OtherWorkspace => {
+            "the key is for another workspace: use one for this workspace, or one \
+             that is not bound to a workspace"
+                .to_owned()
+        }
         Refused::NeedsSignIn => "this takes the token of a sign-in, not an API key".to_owned(),
         Refused::Hidden => "there is no such workspace".to_owned(),
     }

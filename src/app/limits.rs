@@ -120,7 +120,14 @@ impl Admitted<'_> {
         made: &Result<Vec<Result<Created, AppError>>, AppError>,
     ) {
         let is_new = |one: &&Result<Created, AppError>| matches!(one, Ok(made) if made.is_new);
-        let new = made.as_ref().map_or(0, |made| made.iter().filter(is_new).count());
+        self.settle_count(
+            asked,
+            made.as_ref().map_or(0, |made| made.iter().filter(is_new).count()),
+        );
+    }
+
+    /// The same, where it is known how many are new.
+    pub(super) fn settle_count(self, asked: usize, new: usize) {
         let Ok(left) = u32::try_from(asked.saturating_sub(new)) else { return };
         let (limits, now) = (&self.app.parts.limits, self.app.parts.clock.steady());
         match self.who.filter(|_| left > 0) {

@@ -36,7 +36,7 @@ pub use links::qr::{QrFormat, QrImage};
 pub use links::report::{MOST_WORDS, ReportRequest};
 pub use links::show::ShownLink;
 pub use page::Page;
-pub use target_health::Probe;
+pub use target_health::{Probe, ProbeResult};
 pub use workspaces::invitations::{FreshInvitation, InvitationKey, ReceivedInvitation};
 pub use workspaces::{HostInstructions, MAIN, Rights, ShownHost, ShownWorkspace, WorkspacePatch};
 
@@ -69,6 +69,7 @@ use id_allocator::IdAllocator;
 
 /// What an operator may choose about links.
 #[derive(Clone, Debug)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a setting of its own")]
 pub struct Policy {
     /// Where kurz is reached from outside.
     pub public_url: PublicUrl,
@@ -98,6 +99,10 @@ pub struct Policy {
     pub workspace_limit: Option<i64>,
     /// Custom codes that an account may choose in `main` in a month; `None`: any number.
     pub custom_code_limit: Option<i64>,
+    /// Whether the front page shows the totals.
+    pub front_totals: bool,
+    /// How long a deleted link can be restored for certain.
+    pub purge_grace: Duration,
 }
 
 /// The parts that the program is made of.

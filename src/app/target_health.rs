@@ -10,7 +10,7 @@ use futures_util::stream;
 use tokio_util::sync::CancellationToken;
 
 use crate::app::{App, AppError};
-use crate::egress::{Checker, Transport};
+use crate::egress::{Checker, TargetCheck, Transport};
 use crate::store::{CheckResult, DueCheck, HeldLock};
 use kurz_core::link::LinkId;
 
@@ -28,14 +28,22 @@ const ROUNDS: usize = 1000;
 const EVERY: Duration = Duration::from_hours(24);
 
 pub trait Probe: Send + Sync {
-    /// How the target is, in one word of lower-case letters. Takes a bounded time, and can be
-    /// dropped at any moment.
-    fn probe(&self, target: &str) -> impl Future<Output = &'static str> + Send;
+    /// How the target is. Takes a bounded time, and can be dropped at any moment.
+    fn probe(&self, target: &str) -> impl Future<Output = ProbeResult> + Send;
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ProbeResult {
+    /// One word of lower-case letters.
+    pub status: &'static str,
+    /// The HTTP status of the last response; `None` when there was none.
+    pub http_status: Option<u16>,
 }
 
 impl<N: Transport> Probe for Checker<N> {
-    async fn probe(&self, target: &str) -> &'static str {
-        self.check(target).await.as_str()
+    async fn probe(&self, target: &str) -> ProbeResult {
+        let TargetCheck { health, http_status } = self.check_target(target).await;
+        ProbeResult { status: health.as_str(), http_status }
     }
 }
 
@@ -127,9 +135,9 @@ impl App {
         stop: &CancellationToken,
     ) -> Vec<CheckResult> {
         let check = |due: DueCheck| async move {
-            let status = probe.probe(&due.target).await;
+            let ProbeResult { status, http_status } = probe.probe(&due.target).await;
             metrics::counter!("kurz_health_checks_total", "status" => status).increment(1);
-            CheckResult { due, status, at: self.parts.clock.now() }
+            CheckResult { due, status, http_status, at: self.parts.clock.now() }
         };
         let checks = stream::iter(due).map(check).buffer_unordered(AT_ONCE);
         checks.take_until(stop.cancelled()).collect().await

@@ -121,6 +121,7 @@ mod tests {
             owner: None,
             is_temporary: false,
             destination_status: None,
+            destination_http_status: None,
             last_checked_at: None,
             disabled: None,
             made: kurz_core::link::LinkOrigin::default(),

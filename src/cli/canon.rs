@@ -35,7 +35,8 @@ pub(super) fn run(args: &Args) -> Result<(), CliError> {
 }
 
 fn canon(url: &str) -> Result<String, InputError> {
-    Ok(canonicalise(url)?.into_string())
+    let canonical = canonicalise(url).map_err(|error| InputError::of_url(error, url))?;
+    Ok(canonical.into_string())
 }
 
 /// The URL that a JSON value must be; null is none.

@@ -1,4 +1,4 @@
-//! The server as a client subcommand sees it: JSON there and back, over HTTP.
+//! The HTTP client of subcommands that talk to a server: JSON in both directions.
 //!
 //! Invariants: no redirect is followed and no proxy asked, so a key goes to the server it is meant
 //! for and nowhere else; every wait and every answer has an end; whatever goes wrong is one sentence.

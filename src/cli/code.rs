@@ -44,7 +44,7 @@ pub(super) fn run(args: &Args) -> Result<(), CliError> {
 }
 
 fn code(url: &str, workspace: &str, attempt: u32) -> Result<String, InputError> {
-    let canonical = canonicalise(url)?;
+    let canonical = canonicalise(url).map_err(|error| InputError::of_url(error, url))?;
     let workspace = WorkspaceId::parse(workspace).ok_or_else(workspace_invalid)?;
     Ok(deterministic::code(&canonical, &workspace, attempt).to_string())
 }

@@ -1,4 +1,4 @@
-//! How a subcommand ends when it is not done: a sentence for people and an exit code for programs.
+//! Errors of subcommands: a sentence for people and an exit code for programs.
 //!
 //! Invariant: a failure is reported once, by [`CliError::report`], and on stderr only.
 
@@ -9,6 +9,7 @@ use crate::config::ConfigError;
 use crate::store;
 use kurz_core::code::UrlError;
 use kurz_core::code::counter::CounterError;
+use kurz_core::visible_text::visible_lines;
 
 /// The exit code of wrong usage and refused input.
 pub(super) const USAGE: u8 = 2;
@@ -20,7 +21,7 @@ pub(crate) enum CliError {
     Failed(String),
     /// The input or the configuration is not acceptable: exit code 2.
     Refused(String),
-    /// Whoever read the output has gone, as `head` does, and nobody is left to tell: exit code 0.
+    /// The reader of the output closed it, as `head` does: exit code 0.
     ClosedPipe,
 }
 
@@ -46,7 +47,7 @@ impl CliError {
             Self::ClosedPipe => return ExitCode::SUCCESS,
         };
         // Not `eprintln`: it panics when stderr is closed.
-        let _ = writeln!(io::stderr(), "error: {sentence}");
+        let _ = writeln!(io::stderr(), "error: {}", visible_lines(sentence));
         ExitCode::from(code)
     }
 }
@@ -97,6 +98,13 @@ impl InputError {
 impl From<UrlError> for InputError {
     fn from(error: UrlError) -> Self {
         Self::new(error.code(), &error.to_string())
+    }
+}
+
+impl InputError {
+    /// Why `url` is refused, with its scheme where that is the reason.
+    pub(super) fn of_url(error: UrlError, url: &str) -> Self {
+        Self::new(error.code(), &error.about(url))
     }
 }
 

@@ -1,8 +1,9 @@
-//! Questions by the line: JSON in on stdin, `{"ok":…}` or `{"error":code}` out on stdout, one line
-//! for one line, for as many lines as come. And the answer to a single argument.
+//! Line by line: JSON from stdin, `{"ok":…}` or `{"error":code}` to stdout, one line for each. Also the output
+//! of a single answer.
 //!
 //! Invariants: memory does not grow with the number or the length of lines; a bad line gets its
-//! error and the next one is read; what is answered is on its way before the next wait for input.
+//! error and the next one is read; what is answered is on its way before the next wait for input. Hidden characters are
+//! written out, in JSON as JSON does.
 
 use std::io::{self, BufRead, BufReader, BufWriter, Read, Write};
 
@@ -10,6 +11,7 @@ use serde::Serialize;
 use serde_json::{Map, Value};
 
 use super::error::{CliError, InputError};
+use kurz_core::visible_text::{visible, visible_lines};
 
 /// What is read and written at once.
 const CHUNK_BYTES: usize = 64 << 10;
@@ -34,13 +36,14 @@ pub(super) fn answer_stdin(
 
 /// Write one answer on stdout.
 pub(super) fn print_line(answer: &str) -> Result<(), CliError> {
+    let answer = visible_lines(answer);
     writeln!(io::stdout(), "{answer}").map_err(|error| CliError::writing(&error))
 }
 
 /// Write an answer of several lines on stdout, each with its end.
 pub(super) fn print_text(text: &str) -> Result<(), CliError> {
     let mut stdout = io::stdout().lock();
-    let written = stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush());
+    let written = stdout.write_all(visible_lines(text).as_bytes()).and_then(|()| stdout.flush());
     written.map_err(|error| CliError::writing(&error))
 }
 
@@ -93,8 +96,8 @@ fn answer_lines(
 }
 
 fn write_answer(output: &mut impl Write, answer: &LineAnswer) -> io::Result<()> {
-    serde_json::to_writer(&mut *output, answer)?;
-    output.write_all(b"\n")
+    let line = serde_json::to_string(answer)?;
+    writeln!(output, "{}", visible(&line))
 }
 
 /// A line as it comes in. Of one that is too long, nothing is kept.

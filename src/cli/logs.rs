@@ -1,7 +1,7 @@
 //! The log: lines on stderr, for people or as JSON. What is logged is decided where it happens.
 //!
-//! Invariant: stdout belongs to answers; no line of the log goes there. A log that cannot be
-//! written never stops the program.
+//! Invariant: stdout is for answers; the log is written to stderr only. A log that cannot be written never stops
+//! the program.
 
 use std::io::{self, IsTerminal};
 
@@ -11,6 +11,7 @@ use tracing_subscriber::fmt::MakeWriter;
 use tracing_subscriber::util::SubscriberInitExt;
 
 use super::CliError;
+use super::visible_log::VisibleLog;
 use crate::config::{AccessLog, Log, LogFormat};
 use crate::telemetry::access_log;
 
@@ -35,7 +36,7 @@ where
     // By default a failed write is told on stderr, which panics when stderr is what failed.
     let lines = tracing_subscriber::fmt()
         .with_env_filter(filter)
-        .with_writer(writer)
+        .with_writer(VisibleLog::new(writer, colours))
         .log_internal_errors(false);
     Ok(match log.format {
         LogFormat::Human => lines.compact().with_ansi(colours).into(),
@@ -97,6 +98,29 @@ mod tests {
         let line: serde_json::Value = serde_json::from_str(&text).unwrap();
         assert_eq!((&line["level"], &line["code"]), (&"INFO".into(), &"abc".into()), "{line}");
         assert_eq!(line["message"], "made a link");
+    }
+
+    #[test]
+    fn no_line_directs_a_terminal_or_reorders_text() {
+        let hostile = "a\u{202e}gpj\u{1b}[8m\u{1b}[2J\u{9b}2J\u{2028}";
+        for (format, colours) in
+            [(LogFormat::Human, false), (LogFormat::Human, true), (LogFormat::Json, false)]
+        {
+            let page = Page::default();
+            let writer = page.clone();
+            let (directives, access) = ("info".to_owned(), AccessLog::Off);
+            let log = Log { directives, format, access, otlp: None };
+            let dispatch = dispatch(&log, move || writer.clone(), colours).unwrap();
+            tracing::dispatcher::with_default(&dispatch, || {
+                tracing::info!(host = hostile, text = %hostile, "asked for {hostile}");
+            });
+            let text = String::from_utf8(page.0.lock().unwrap().clone()).unwrap();
+            assert_eq!(text.lines().count(), 1, "{text:?}");
+            let hidden = |c: char| kurz_core::visible_text::is_hidden(c) && !"\n\u{1b}".contains(c);
+            assert!(!text.contains(hidden), "{text:?}");
+            assert!(!text.contains("\u{1b}[8m") && !text.contains("\u{1b}[2J"), "{text:?}");
+            assert!(text.contains("\\u202e"), "{text:?}");
+        }
     }
 
     #[test]

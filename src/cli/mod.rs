@@ -27,6 +27,7 @@ mod settings;
 mod shorten;
 mod table;
 mod user;
+mod visible_log;
 mod workspace;
 
 use std::process::ExitCode;

@@ -1,9 +1,11 @@
 //! JSON as people read it: rows in columns, and one thing line by line. It knows no field's meaning.
 //!
-//! Invariant: what a server sends moves no cursor and colours nothing: control characters are shown
-//! as a replacement character.
+//! Invariant: what a server sends moves no cursor, colours nothing and reorders no text: hidden characters are
+//! written out.
 
 use serde_json::Value;
+
+use kurz_core::visible_text::visible;
 
 /// Rows under a head, a page at a time. The columns of a later page are no narrower.
 pub(super) struct TextTable {
@@ -69,7 +71,7 @@ fn cell(value: Option<&Value>) -> String {
     if text.is_empty() {
         return NOTHING.to_owned();
     }
-    text.chars().map(|c| if c.is_control() { char::REPLACEMENT_CHARACTER } else { c }).collect()
+    visible(&text).into_owned()
 }
 
 #[cfg(test)]
@@ -96,7 +98,9 @@ mod tests {
 
     #[test]
     fn nothing_that_is_shown_commands_the_terminal() {
-        let item = json!({"title": "\u{1b}[31mred\r\n\u{9b}2J"});
-        assert!(!record(&item, &["title"]).trim_end().contains(char::is_control));
+        let item = json!({"title": "\u{1b}[31mred\r\n\u{9b}2J \u{202e}gpj.exe"});
+        let text = record(&item, &["title"]);
+        assert!(!text.trim_end().contains(kurz_core::visible_text::is_hidden), "{text:?}");
+        assert!(text.contains("\\u202egpj.exe"), "{text:?}");
     }
 }

@@ -3,6 +3,7 @@
 
 mod adma;
 mod cloudshortener;
+mod linkforge;
 
 use std::sync::Arc;
 
@@ -12,5 +13,5 @@ use crate::app::App;
 
 /// All endpoints, with their descriptions.
 pub(crate) fn endpoints() -> OpenApiRouter<Arc<App>> {
-    adma::endpoints().merge(cloudshortener::endpoints())
+    adma::endpoints().merge(cloudshortener::endpoints()).merge(linkforge::endpoints())
 }

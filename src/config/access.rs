@@ -32,6 +32,8 @@ settings! {
             ("invite", Signup::Invite),
             ("closed", Signup::Closed),
         ]).or("open"),
+        /// Whether the front page shows how many links and clicks this server has.
+        "front_totals" => front_totals: bool = switch().or("on"),
         /// The secret that signs sign-in tokens; all instances share it.
         "jwt_secret" => jwt_secret: Option<Secret> =
             signing_secret().or_none("generated at first start and kept in the store"),

@@ -72,7 +72,7 @@ fn without_any_source_the_defaults_hold() {
     assert_eq!(minutes.map(|span| span.as_secs() / 60), [15, 15, 1, 10, 14]);
     assert!(!retention.health_checks);
     let access = &config.access;
-    assert!(!access.open && access.jwt_secret.is_none());
+    assert!(!access.open && access.front_totals && access.jwt_secret.is_none());
     assert_eq!((access.signup, access.user_link_limit), (Signup::Open, Some(20)));
     assert_eq!(
         (net.max_target_bytes, net.max_head_bytes, net.max_header_fields),

@@ -1,6 +1,7 @@
 //! Whether a target still responds. Each hop is resolved once, its addresses are checked, and the
 //! connection goes to a checked address; redirects are followed here, not by an HTTP client. The result
-//! is one word: no status, timing or text of the server reaches the user who named it.
+//! is one word and the HTTP status of the last response: no timing or text of the server reaches the user
+//! who named it.
 //!
 //! Invariant: each hop is checked anew, from its URL to its address, and a hop that fails is not
 //! contacted. A check ends after three redirects or five seconds, whatever the server does.
@@ -73,6 +74,14 @@ impl From<UrlRefusal> for Health {
     }
 }
 
+/// What a check found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct TargetCheck {
+    pub(crate) health: Health,
+    /// The status of the last response; `None` when there was none.
+    pub(crate) http_status: Option<u16>,
+}
+
 /// Checks targets; clones share the limit of concurrent checks.
 pub(crate) struct Checker<N>(Arc<CheckerInner<N>>);
 
@@ -113,8 +122,15 @@ impl<N: Transport> Checker<N> {
 
     /// Check a target. This waits until the limit admits it, and then takes five seconds at most. The
     /// future can be dropped at any time.
-    pub(crate) async fn check(&self, url: &str) -> Health {
-        self.0.check(url).await.unwrap_or_else(|health| health)
+    pub(crate) async fn check_target(&self, url: &str) -> TargetCheck {
+        let mut http_status = None;
+        let health = self.0.check(url, &mut http_status).await.unwrap_or_else(|health| health);
+        TargetCheck { health, http_status }
+    }
+
+    #[cfg(test)]
+    pub(super) async fn check(&self, url: &str) -> Health {
+        self.check_target(url).await.health
     }
 
     /// The text at `url`, which answers with 200; one redirect may lead from http to https, and nowhere
@@ -128,18 +144,21 @@ impl<N: Transport> Checker<N> {
 type CheckStep<T> = Result<T, Health>;
 
 impl<N: Transport> CheckerInner<N> {
-    async fn check(&self, url: &str) -> CheckStep<Health> {
+    /// Keeps the status of each response in `http_status`, also of those before a check that fails.
+    async fn check(&self, url: &str, http_status: &mut Option<u16>) -> CheckStep<Health> {
         let mut destination = Destination::parse(url)?;
         let (_check, mut host) = self.limit.acquire(HostKey::of(destination.host())).await;
         let deadline = Instant::now() + MAX_TIME;
         for _ in 0..MAX_REDIRECTS {
             let head = self.request(&destination, deadline).await?;
+            *http_status = Some(head.status.as_u16());
             let Some(location) = head.redirect() else { return Ok(health_of(head.status)) };
             destination = destination.follow(location)?;
             drop(host);
             host = self.acquire_host(HostKey::of(destination.host()), deadline).await?;
         }
         let head = self.request(&destination, deadline).await?;
+        *http_status = Some(head.status.as_u16());
         Ok(if head.redirect().is_some() { Health::Broken } else { health_of(head.status) })
     }
 

@@ -1,7 +1,7 @@
 //! RFC 9457 problems with stable codes: the only place that turns an error into a status.
 //!
 //! Invariant: nothing internal is sent. A failure of the server is logged here, once; the caller learns only
-//! that the server failed.
+//! that the server failed. Words of the request that a sentence repeats hold no hidden characters.
 
 mod body;
 mod catalogue;
@@ -18,6 +18,7 @@ use crate::app::{AppError, FieldError};
 use crate::store;
 use crate::telemetry::{RequestId, current_request_id, error_chain};
 use kurz_core::account::Refused;
+use kurz_core::visible_text::visible;
 
 pub(crate) use body::read_body;
 
@@ -76,7 +77,7 @@ pub(crate) struct ProblemField {
 
 impl From<FieldError> for ProblemField {
     fn from(FieldError { field, code, detail }: FieldError) -> Self {
-        Self { field, code, detail }
+        Self { field, code, detail: visible(&detail).into_owned() }
     }
 }
 
@@ -91,7 +92,7 @@ impl Problem {
             title: status.canonical_reason().unwrap_or("Error"),
             status: status.as_u16(),
             code,
-            detail: detail.into().into_boxed_str(),
+            detail: visible(&detail.into()).into_owned().into_boxed_str(),
             errors: Box::default(),
             workspaces: None,
             request_id: None,
@@ -108,6 +109,11 @@ impl Problem {
             }
         }
         self
+    }
+
+    /// The same problem with another sentence as a whole.
+    pub(crate) fn saying(self, detail: &str) -> Self {
+        Self { detail: detail.to_owned(), ..self }
     }
 
     /// A 401 or 403.
@@ -129,6 +135,7 @@ impl Problem {
             }
             Refused::MissingRole(_) => ("missing-role", None),
             Refused::NeedsSignIn => ("sign-in-needed", None),
+            Refused::OtherWorkspace => ("key-workspace", None),
             Refused::Hidden => {
                 return Self::new(StatusCode::NOT_FOUND, "workspace-not-found", detail);
             }
@@ -246,6 +253,7 @@ impl From<AppError> for Problem {
             AppError::NotFound(missing) => (StatusCode::NOT_FOUND, missing.code()),
             AppError::CodeTaken => (StatusCode::CONFLICT, "code-taken"),
             AppError::WorkspaceTaken => (StatusCode::CONFLICT, "workspace-taken"),
+            AppError::WorkspaceDeleted(_) => (StatusCode::CONFLICT, "workspace-deleted"),
             AppError::MainStays | AppError::WorkspaceInUse => {
                 (StatusCode::CONFLICT, "workspace-in-use")
             }
@@ -259,6 +267,7 @@ impl From<AppError> for Problem {
             AppError::ReportsFull => (StatusCode::SERVICE_UNAVAILABLE, "reports-full"),
             AppError::NotDisabled => (StatusCode::CONFLICT, "not-disabled"),
             AppError::NotDeleted => (StatusCode::CONFLICT, "not-deleted"),
+            AppError::Purged { .. } => (StatusCode::GONE, "link-purged"),
             AppError::BatchRefused { at, why } => return Self::batch(at, *why),
             AppError::UrlTaken => (StatusCode::CONFLICT, "url-taken"),
             AppError::EmailTaken => (StatusCode::CONFLICT, "email-taken"),

@@ -175,7 +175,7 @@ impl RedirectService {
             Some(Found::Absent) => {
                 return Verdict::Answer(self.refuse(Refusal::NotFound, context()));
             }
-            None if self.is_page(&key) => return Verdict::NotMine,
+            None if self.reserved.answers_get(key.code()) => return Verdict::NotMine,
             None => MissCause::Link(key.as_str().to_owned()),
         };
         Verdict::Miss(Miss { cause, visit, context: context() })

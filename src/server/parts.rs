@@ -112,6 +112,8 @@ fn policy(config: &Config, bound: SocketAddr) -> Policy {
         open: config.access.open,
         signup: config.access.signup,
         anon_ttl: config.retention.anon_ttl,
+        front_totals: config.access.front_totals,
+        purge_grace: config.retention.purge_grace,
         user_link_limit: i64::try_from(user_link_limit).unwrap_or(i64::MAX),
         workspace_limit: config.access.workspace_limit,
         custom_code_limit: config.access.custom_code_limit,

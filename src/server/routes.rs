@@ -34,8 +34,12 @@ fn endpoints() -> OpenApiRouter<Arc<App>> {
 pub fn reserved() -> Reserved {
     let api = document();
     let pages = web::pages(&api);
-    let endpoints = api.paths.paths.keys().map(String::as_str);
-    Reserved::from_routes(endpoints.chain(pages.iter().map(|(path, _)| *path)))
+    let (reads, others): (Vec<_>, Vec<_>) =
+        api.paths.paths.iter().partition(|(_, methods)| methods.get.is_some());
+    let reads = reads.into_iter().map(|(path, _)| path.as_str());
+    let others = others.into_iter().map(|(path, _)| path.as_str());
+    Reserved::from_routes(reads.chain(pages.iter().map(|(path, _)| *path)))
+        .with_other_methods(others)
 }
 
 /// The router with a span for each request and its id in the answer.

@@ -58,6 +58,8 @@ statements! {
         where link_id in (select id from links where id = $1 and purged_at is not null)";
     PURGE_REPORTS = "delete from reports
         where link_id in (select id from links where id = $1 and purged_at is not null)";
+    PURGE_SYNCED = "delete from synced_urls
+        where link_id in (select id from links where id = $1 and purged_at is not null)";
     PURGE_HEALTH = "delete from link_health
         where link_id in (select id from links where id = $1 and purged_at is not null)";
 }
@@ -105,7 +107,7 @@ impl Store {
         for id in due {
             let params = [self.db.clock_param(now), SqlValue::Int(id), SqlValue::Int(grace)];
             steps.push(Step::new(PURGE, params));
-            let rows_of = [PURGE_TAGS, PURGE_STATS, PURGE_REPORTS, PURGE_HEALTH];
+            let rows_of = [PURGE_TAGS, PURGE_STATS, PURGE_REPORTS, PURGE_SYNCED, PURGE_HEALTH];
             steps.extend(rows_of.map(|sql| Step::new(sql, [SqlValue::Int(id)])));
             steps.push(audit::empty_step(id));
         }

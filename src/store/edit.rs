@@ -37,7 +37,8 @@ statements! {
     UNTAG = "delete from link_tags where link_id = $1";
     /// The result for the old target does not hold for the new one. The time of the next check stays, so
     /// that edits cannot cause more checks.
-    FORGET_HEALTH = "update link_health set destination_status = 'unknown' where link_id = $1";
+    FORGET_HEALTH = "update link_health set destination_status = 'unknown', http_status = null
+        where link_id = $1";
     DELETE = "update links set deleted_at = $1, updated_at = $1, version = version + 1
         where id = $2 and deleted_at is null and purged_at is null returning id";
     /// A link that had expired before it was deleted gets the whole grace period again.

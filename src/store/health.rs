@@ -33,8 +33,8 @@ statements! {
         where link_health.next_check_at <= excluded.last_checked_at
         returning link_id";
     /// Changes nothing when the target was edited meanwhile.
-    SETTLE = "update link_health set destination_status = $1, last_checked_at = $2
-        where link_id = $3 and exists (select 1 from links where id = $3 and target = $4)";
+    SETTLE = "update link_health set destination_status = $1, http_status = $2, last_checked_at = $3
+        where link_id = $4 and exists (select 1 from links where id = $4 and target = $5)";
 }
 
 /// A link whose target is to be checked.
@@ -49,6 +49,8 @@ pub struct CheckResult {
     pub due: DueCheck,
     /// The word for how the target is.
     pub status: &'static str,
+    /// The HTTP status of the last response; `None` when there was none.
+    pub http_status: Option<u16>,
     pub at: Timestamp,
 }
 
@@ -102,7 +104,9 @@ impl Store {
         let steps = order.into_iter().map(|one| {
             let link = SqlValue::Int(one.due.link.0);
             let target = SqlValue::text(&one.due.target);
-            Step::new(SETTLE, [SqlValue::text(one.status), one.at.into(), link, target])
+            let http_status = one.http_status.map(i64::from).into();
+            let status = SqlValue::text(one.status);
+            Step::new(SETTLE, [status, http_status, one.at.into(), link, target])
         });
         self.db.batch(steps.collect()).await.map(|_| ())
     }

@@ -330,7 +330,7 @@ fn insert_custom_step(link: &NewLink, limit: MonthlyLinkLimit) -> Step {
     Step::new(INSERT_CUSTOM, row_of(link).into_iter().chain(limit))
 }
 
-fn insert_step(link: &NewLink) -> Step {
+pub(super) fn insert_step(link: &NewLink) -> Step {
     Step::new(INSERT, row_of(link))
 }
 
@@ -398,7 +398,7 @@ fn main_since(link: &NewLink) -> Option<Timestamp> {
 }
 
 /// Where a link is that was stored: a new one where it asked to be, a revived one where its row was.
-fn place_of(link: &NewLink, row: &SqlRow) -> Result<InsertedLink, Error> {
+pub(super) fn place_of(link: &NewLink, row: &SqlRow) -> Result<InsertedLink, Error> {
     if link.revive {
         Ok(InsertedLink { id: LinkId(row.int(0)?), main_since: row.opt_time(1)? })
     } else {

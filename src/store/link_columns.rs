@@ -63,6 +63,7 @@ link_columns! {
         month = "coalesce(s.month, 0)",
         month_hits = "coalesce(s.month_hits, 0)",
         destination_status = "h.destination_status",
+        destination_http_status = "h.http_status",
         last_checked_at = "h.last_checked_at";
 }
 

@@ -143,6 +143,9 @@ pub(super) fn read_link(row: &SqlRow) -> Result<Link, Error> {
         owner: row.opt_int(at!(owner_id))?.map(UserId),
         is_temporary: row.has(at!(claim_hash)),
         destination_status: row.opt_text(at!(destination_status))?.map(str::to_owned),
+        destination_http_status: row
+            .opt_int(at!(destination_http_status))?
+            .and_then(|status| u16::try_from(status).ok()),
         last_checked_at: row.opt_time(at!(last_checked_at))?,
         disabled: read_disabled(row)?,
         made: LinkOrigin {

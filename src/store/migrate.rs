@@ -40,6 +40,7 @@ const MIGRATIONS: &[Migration] = migrations![
     "0008_names",
     "0010_members",
     "0011_hosts_and_codes",
+    "0012_http_status_and_synced_urls",
 ];
 
 /// The number that instances agree on before they migrate one PostgreSQL database.

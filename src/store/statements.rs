@@ -5,7 +5,7 @@ use crate::store::driver::Sql;
 use crate::store::{
     account_deletion, audit, claims, cleanup, clicks, copy, counters, disable, edit, health,
     insert, instances, invitations, keys, links, list, live_rows, locks, members, pending_hosts,
-    redirect_lookup, reports, row_checksum, secrets, sessions, users, workspaces,
+    redirect_lookup, reports, row_checksum, secrets, sessions, sync, users, workspaces,
 };
 
 pub(super) const ALL: &[&[Sql]] = &[
@@ -39,6 +39,7 @@ pub(super) const ALL: &[&[Sql]] = &[
     row_checksum::STATEMENTS,
     secrets::STATEMENTS,
     sessions::STATEMENTS,
+    sync::STATEMENTS,
     users::STATEMENTS,
     workspaces::STATEMENTS,
 ];

@@ -37,6 +37,9 @@ statements! {
         where id = $2 and deleted_at is null and not exists
             (select 1 from links where workspace = $2 and deleted_at is null and purged_at is null)
         returning id";
+    RESTORE = "update workspaces set deleted_at = null, updated_at = $1
+        where id = $2 and deleted_at is not null returning id";
+    IS_DELETED = "select id from workspaces where id = $1 and deleted_at is not null";
     DELETE_HOSTS = "delete from hosts where workspace = $1";
     DELETE_MEMBERS = "delete from members where workspace = $1";
     DELETE_INVITATIONS = "delete from workspace_invitations where workspace = $1";
@@ -181,6 +184,21 @@ impl Store {
             audit::step(change),
         ];
         Ok(matches!(self.db.batch(steps).await?, Outcome::Done(_)))
+    }
+
+    /// Bring a deleted workspace back, without its members and hosts; `false` when it is not deleted.
+    pub async fn restore_workspace(
+        &self,
+        id: &WorkspaceId,
+        now: Timestamp,
+        change: &NewAuditEntry,
+    ) -> Result<bool, Error> {
+        let step = Step::new(RESTORE, [now.into(), SqlValue::text(id.as_str())]);
+        Ok(!self.write_audited(step, change).await?.is_empty())
+    }
+
+    pub async fn is_workspace_deleted(&self, id: &WorkspaceId) -> Result<bool, Error> {
+        Ok(self.db.find(IS_DELETED, &[SqlValue::text(id.as_str())]).await?.is_some())
     }
 
     /// Give a host to a workspace; `false` when it is taken.

@@ -6,7 +6,7 @@ use http::{HeaderMap, StatusCode, header};
 use crate::app::AppError;
 use crate::problem::Problem;
 use crate::web::i18n::{Words, fill};
-use crate::web::page::{self, PageStatus};
+use crate::web::page::{self, Layout, PageStatus};
 use crate::web::visitor::words_of;
 
 /// An error that ends a page. `guard` makes a page of it, in the visitor's language.
@@ -33,20 +33,31 @@ impl IntoResponse for PageError {
     }
 }
 
-/// The page of a failure, to those who show pages.
+/// Whether a response is a failure that is shown as a page.
+pub(super) fn is_page_error(response: &Response, headers: &HeaderMap) -> bool {
+    response.extensions().get::<PageError>().is_some() && page::wants_page(headers)
+}
+
+/// The page of a failure, for browsers.
 pub(super) fn dress(response: Response, headers: &HeaderMap) -> Response {
+    dress_in(response, headers, Layout::bare(words_of(headers)))
+}
+
+/// The same in a layout that knows the visitor.
+pub(super) fn dress_in(response: Response, headers: &HeaderMap, layout: Layout) -> Response {
     let Some(PageError(problem)) = response.extensions().get::<PageError>() else {
         return response;
     };
     if !page::wants_page(headers) {
         return response;
     }
-    let words = words_of(headers);
+    let words = layout.words;
     let trouble = &words.trouble;
     let explained = tell(words, problem);
     let status = problem.status();
     let (title, text) = match status {
         StatusCode::NOT_FOUND => (trouble.not_found, trouble.not_found_text),
+        StatusCode::GONE => (trouble.gone, explained.as_str()),
         StatusCode::FORBIDDEN if problem.code() == "csrf" => (trouble.csrf, trouble.csrf_text),
         StatusCode::FORBIDDEN => (trouble.forbidden, explained.as_str()),
         StatusCode::TOO_MANY_REQUESTS => (trouble.too_often, explained.as_str()),
@@ -54,7 +65,7 @@ pub(super) fn dress(response: Response, headers: &HeaderMap) -> Response {
         status if status.is_server_error() => (trouble.broken, trouble.broken_text),
         _ => (trouble.refused, explained.as_str()),
     };
-    let mut page = page::trouble(words, status, title, text);
+    let mut page = page::trouble(layout, status, title, text);
     if let Some(wait) = response.headers().get(header::RETRY_AFTER) {
         page.headers_mut().insert(header::RETRY_AFTER, wait.clone());
     }
@@ -70,7 +81,7 @@ pub(super) struct FormErrors {
 }
 
 impl FormErrors {
-    /// In the visitor's words; a failure of ours is no refusal.
+    /// In the visitor's language; a failure of the server is a page of its own.
     pub(super) fn read(error: AppError, words: &Words) -> Result<Self, PageError> {
         let problem = Problem::from(error);
         let is_ours = problem.status().is_server_error() && problem.code() != "busy";
@@ -103,7 +114,7 @@ impl FormErrors {
     }
 }
 
-/// What is said of a problem as a whole.
+/// The sentence for the whole problem.
 fn tell(words: &Words, problem: &Problem) -> String {
     match problem.retry_after().filter(|_| problem.code() == "too-many-requests") {
         Some(wait) if wait.get() <= 90 => fill(words.trouble.wait_seconds, wait),
@@ -120,7 +131,12 @@ pub(super) fn explain(words: &Words, code: &str, detail: &str) -> String {
     let trouble = &words.trouble;
     let text = match code {
         "url-empty" => trouble.url_empty,
-        "url-scheme-missing" | "url-scheme-not-allowed" => trouble.url_scheme,
+        "url-scheme-not-allowed" => match detail.split('`').nth(1) {
+            // The sentence names the scheme, which has nothing but letters, digits and `+-.`.
+            Some(scheme) => return fill(trouble.url_scheme_named, scheme.trim_end_matches(':')),
+            None => trouble.url_scheme,
+        },
+        "url-scheme-missing" => trouble.url_scheme,
         "url-host-empty" | "url-host-invalid" => trouble.url_host,
         "url-self-reference" => trouble.url_own,
         "link-locked" => words.abuse.locked,
@@ -154,6 +170,8 @@ pub(super) fn explain(words: &Words, code: &str, detail: &str) -> String {
         "workspaces-too-many" => trouble.workspace_limit,
         "custom-code-limit" => trouble.custom_code_limit,
         "workspace-taken" => trouble.workspace_taken,
+        "workspace-deleted" => trouble.workspace_deleted,
+        "link-purged" => trouble.link_purged,
         "workspace-in-use" => trouble.workspace_in_use,
         "scopes-empty" => trouble.scopes_empty,
         "busy" => trouble.busy,

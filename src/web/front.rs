@@ -23,6 +23,11 @@ struct FrontPage {
     refusal: FormErrors,
     made: Option<CreatedLink>,
     banner: String,
+    /// `None` where the operator does not want them to be shown.
+    totals: Option<TotalsView>,
+}
+
+struct TotalsView {
     live_links: String,
     redirects: String,
     latency: String,
@@ -71,13 +76,21 @@ pub(super) async fn shorten(
     }
 }
 
-/// People write `example.com`; a link wants to know how to get there.
+/// The address with `https://` in front where it has no scheme.
 pub(super) fn with_scheme(text: &str) -> String {
-    if text.is_empty() || text.contains("://") {
+    if text.is_empty() || text.contains("://") || names_scheme(text) {
         text.to_owned()
     } else {
         format!("https://{text}")
     }
+}
+
+/// Whether a text begins with a scheme, such as `mailto:`, and not with a host and its port.
+fn names_scheme(text: &str) -> bool {
+    let Some(scheme) = kurz_core::code::scheme_of(text) else { return false };
+    let rest = text.split_once(':').map_or("", |(_, rest)| rest);
+    let is_port = rest.starts_with(|c: char| c.is_ascii_digit());
+    !scheme.contains('.') && (!is_port || matches!(scheme.as_str(), "tel" | "sms" | "data"))
 }
 
 fn made(created: Created) -> Result<CreatedLink, AppError> {
@@ -97,7 +110,12 @@ fn made(created: Created) -> Result<CreatedLink, AppError> {
 }
 
 async fn front_page(app: &App, visitor: &Visitor) -> Result<FrontPage, AppError> {
-    let totals = app.totals().await?;
+    let totals = if app.policy().front_totals { Some(app.totals().await?) } else { None };
+    let totals = totals.map(|totals| TotalsView {
+        live_links: page::number(totals.live_links),
+        redirects: page::number(totals.redirects),
+        latency: page::milliseconds(totals.mean_ms),
+    });
     let words = visitor.words();
     let hours = app.policy().anon_ttl.as_secs() / 3600;
     Ok(FrontPage {
@@ -106,9 +124,7 @@ async fn front_page(app: &App, visitor: &Visitor) -> Result<FrontPage, AppError>
         refusal: FormErrors::default(),
         made: None,
         banner: fill(words.front.banner, hours),
-        live_links: page::number(totals.live_links),
-        redirects: page::number(totals.redirects),
-        latency: page::milliseconds(totals.mean_ms),
+        totals,
     })
 }
 
@@ -123,6 +139,10 @@ mod tests {
         assert_eq!(with_scheme("http://example.com"), "http://example.com");
         assert_eq!(with_scheme("ftp://example.com"), "ftp://example.com");
         assert_eq!(with_scheme(""), "");
+        assert_eq!(with_scheme("localhost:8080/a"), "https://localhost:8080/a");
+        for text in ["javascript:alert(1)", "mailto:ada@example.com", "tel:123", "data:,1"] {
+            assert_eq!(with_scheme(text), text);
+        }
         let dangerous = kurz_core::code::canonicalise(&with_scheme("javascript:alert(1)"));
         assert!(dangerous.is_err());
     }

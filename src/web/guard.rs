@@ -6,16 +6,19 @@
 
 use std::sync::Arc;
 
-use axum::extract::{Request, State};
+use axum::extract::{FromRequestParts, Request, State};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
+use http::request::Parts;
 use http::uri::Authority;
 use http::{HeaderMap, HeaderName, StatusCode, header};
 
 use crate::app::App;
 use crate::problem::Problem;
 use crate::web::errors::{self, PageError};
+use crate::web::page::Layout;
 use crate::web::preview::HostOfRequest;
+use crate::web::visitor::{Visitor, words_of};
 use crate::web::{assets, page, report};
 
 const SEC_FETCH_SITE: HeaderName = HeaderName::from_static("sec-fetch-site");
@@ -37,7 +40,24 @@ pub(crate) async fn guard(State(app): State<Arc<App>>, request: Request, next: N
         let refused = PageError::from(Problem::new(StatusCode::FORBIDDEN, "csrf", detail));
         return errors::dress(refused.into_response(), &headers);
     }
-    errors::dress(next.run(request).await, &headers)
+    let (parts, body) = request.into_parts();
+    let asked = parts.clone();
+    let response = next.run(Request::from_parts(parts, body)).await;
+    if !errors::is_page_error(&response, &headers) {
+        return response;
+    }
+    let layout = layout_of(&app, asked).await;
+    errors::dress_in(response, &headers, layout)
+}
+
+/// The layout for the visitor of a request, with what somebody who is signed in can go on to. Where that cannot be
+/// found out, a layout for everybody.
+pub(super) async fn layout_of(app: &Arc<App>, mut request: Parts) -> Layout {
+    match Visitor::from_request_parts(&mut request, app).await {
+        // Not the path that was asked for: a page of an error does not repeat it.
+        Ok(visitor) => Layout { path: "/app".to_owned(), ..Layout::new(app, &visitor) },
+        Err(_) => Layout::bare(words_of(&request.headers)),
+    }
 }
 
 /// Whether a request comes from one of our own pages, as its browser says.

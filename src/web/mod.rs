@@ -19,6 +19,7 @@ mod page;
 mod preview;
 mod report;
 mod site;
+mod visible_html;
 mod visitor;
 mod workspaces;
 
@@ -33,6 +34,7 @@ use crate::app::App;
 pub(crate) use guard::guard;
 pub use links::csv_cell::cell;
 pub(crate) use preview::{HostOfRequest, short_address};
+pub(crate) use visible_html::VisibleHtml;
 
 /// The pages, by path. The router and the reserved words are both made from this list.
 pub fn pages(api: &OpenApi) -> Vec<(&'static str, MethodRouter<Arc<App>>)> {

@@ -15,7 +15,7 @@ use crate::web::i18n::Words;
 use crate::web::visitor::{Visitor, words_of};
 use kurz_core::time::Timestamp;
 
-/// Nothing from elsewhere, no script but ours, no text that becomes markup, in nobody's frame.
+/// Nothing is loaded from other servers, only our script runs, no text becomes markup, and no site may frame a page.
 const POLICY: HeaderValue = HeaderValue::from_static(
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; \
      connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'; \
@@ -27,7 +27,7 @@ pub(super) struct Layout {
     pub(super) words: &'static Words,
     pub(super) person: Option<Person>,
     pub(super) is_open: bool,
-    /// Where to come back to once a language is chosen.
+    /// The page to return to after a language is chosen.
     pub(super) path: String,
     pub(super) note: Option<Note>,
     /// Where its style, script and icon are.
@@ -94,11 +94,11 @@ pub(super) fn show(template: &impl Template) -> Response {
     show_with(StatusCode::OK, template)
 }
 
-/// How a page is answered with.
+/// The status of a page, and when to try again.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct PageStatus {
     pub(super) status: StatusCode,
-    /// After how many seconds to come again.
+    /// After how many seconds to try again.
     pub(super) retry_after: Option<NonZeroU32>,
 }
 
@@ -146,14 +146,9 @@ struct TroublePage<'a> {
 }
 
 /// A page that says what went wrong.
-pub(super) fn trouble(
-    words: &'static Words,
-    status: StatusCode,
-    title: &str,
-    text: &str,
-) -> Response {
+pub(super) fn trouble(page: Layout, status: StatusCode, title: &str, text: &str) -> Response {
     let request_id = current_request_id();
-    show_with(status, &TroublePage { page: Layout::bare(words), title, text, request_id })
+    show_with(status, &TroublePage { page, title, text, request_id })
 }
 
 /// Whether the visitor is a browser that shows pages.
@@ -163,13 +158,18 @@ pub(super) fn wants_page(headers: &HeaderMap) -> bool {
 
 /// There is nothing here: a page for browsers, a problem for others.
 pub(super) fn nothing(headers: &HeaderMap) -> Response {
+    nothing_in(headers, Layout::bare(words_of(headers)))
+}
+
+/// The same in a layout that knows the visitor.
+pub(super) fn nothing_in(headers: &HeaderMap, layout: Layout) -> Response {
     if !wants_page(headers) {
         let detail = "There is nothing at this address.";
         return Problem::new(StatusCode::NOT_FOUND, "not-found", detail).into_response();
     }
-    let words = words_of(headers);
-    let (title, text) = (words.trouble.not_found, words.trouble.not_found_text);
-    trouble(words, StatusCode::NOT_FOUND, title, text)
+    let trouble_words = &layout.words.trouble;
+    let (title, text) = (trouble_words.not_found, trouble_words.not_found_text);
+    trouble(layout, StatusCode::NOT_FOUND, title, text)
 }
 
 /// A time for people: to the minute, in UTC.
@@ -177,6 +177,11 @@ pub(super) fn time(at: Timestamp) -> String {
     let text = at.to_rfc3339();
     let (date, time) = text.split_once('T').unwrap_or((&text, ""));
     format!("{date} {} UTC", time.get(..5).unwrap_or_default())
+}
+
+/// The same inside of a sentence, where it stays on one line.
+pub(super) fn unbroken_time(at: Timestamp) -> String {
+    time(at).replace('-', "\u{2011}").replace(' ', "\u{a0}")
 }
 
 /// A number with spaces between thousands, which no language reads as a decimal point.

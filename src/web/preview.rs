@@ -12,6 +12,7 @@ use crate::app::{App, AppError, ShownLink};
 use crate::client_address::ClientAddress;
 use crate::problem::Problem;
 use crate::web::errors::{self, PageError};
+use crate::web::guard::layout_of;
 use crate::web::page::{self, Layout};
 use crate::web::report;
 use crate::web::visitor::words_of;
@@ -40,6 +41,11 @@ pub(crate) async fn short_address(State(app): State<Arc<App>>, request: Request)
     let nothing = || page::nothing(&request.headers);
     let path = request.uri.path();
     let Some(short) = short_path::parse(path).filter(|short| short.preview) else {
+        let host = request.extensions.get::<HostOfRequest>().map_or("", |host| host.0.as_str());
+        if path.starts_with("/app/") && app.workspace_of_host(host).is_none() {
+            let layout = layout_of(&app, request.clone()).await;
+            return page::nothing_in(&request.headers, layout);
+        }
         return nothing();
     };
     if request.method != Method::GET && request.method != Method::HEAD {

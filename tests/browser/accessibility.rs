@@ -58,6 +58,9 @@ async fn furnished() -> (TestServer, Http) {
     }
     let change = json!({ "original_url": "https://shop.example.com/sale/spring?utm_source=flyer" });
     http.patch("/api/v1/workspaces/main/links/spring", &change).await.expect(200);
+    let old = json!({ "original_url": "https://example.com/old", "custom_code": "old" });
+    links::make(&http, "main", &old).await;
+    http.delete("/api/v1/workspaces/main/links/old").await.expect(200);
     let fake = json!({ "original_url": "https://аррӏе.com/", "custom_code": "fake" });
     links::make(&http, "main", &fake).await;
     let report = [
@@ -102,7 +105,7 @@ const INSIDE: &[(&str, &str)] = &[
     ("front-signed-in", "/"),
     ("links", "/app/w/main"),
     ("links-empty", "/app/w/main?q=nothing-like-this"),
-    ("links-deleted", "/app/w/main?deleted=spring"),
+    ("links-deleted", "/app/w/main?deleted=old"),
     ("new", "/app/w/main/new"),
     ("bulk", "/app/w/main/bulk"),
     ("link", "/app/w/main/l/spring"),

@@ -9,9 +9,11 @@
 mod accessibility;
 mod account;
 mod browser;
+mod form_errors;
 mod hostile_text;
 mod hostile_visits;
 mod links;
 mod reports;
 mod site;
+mod whole_words;
 mod workspaces;

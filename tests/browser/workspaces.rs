@@ -52,7 +52,7 @@ async fn a_team_gets_its_workspace_members_hosts_keys_and_links(screen: Screen) 
     let secret = browser.see(".secret").await.text().await.unwrap();
     let robot = server.http().bearer(&secret);
     robot.get("/api/v1/workspaces/acme/links").await.expect(200);
-    robot.get("/api/v1/workspaces/main/links").await.expect(404);
+    robot.get("/api/v1/workspaces/main/links").await.expect(403);
 
     browser.go("/app/w/acme/new").await;
     browser.fill("#original_url", "example.com/team").await;

@@ -15,6 +15,7 @@
 //! | [`group_commit`] | which batches are written in one transaction |
 //! | [`lease`] | the rules of a lock that instances share |
 //! | [`host_name`] | host names as HTTP spells them |
+//! | [`visible_text`] | text of users without hidden characters, for terminals, logs and pages |
 //! | `sync` | atomics and locks, which the feature `loom` replaces |
 
 pub mod account;
@@ -29,3 +30,4 @@ pub mod link;
 pub mod quota;
 mod sync;
 pub mod time;
+pub mod visible_text;

@@ -1,16 +1,17 @@
 //! `DELETE …/links/{code}`: delete a link, restorable.
 
-use http::StatusCode;
-
-use crate::api::call::{Call, EmptyResult, LinkPath};
+use crate::api::call::{Call, JsonResult, LinkPath};
+use crate::api::links::LinkBody;
 use crate::problem::Problems;
 
-/// Delete a link. It stops redirecting at once and can be restored.
+/// Delete a link. It stops redirecting at once and can be restored; the answer says until when.
 #[utoipa::path(delete, path = "/api/v1/workspaces/{workspace}/links/{code}", tag = "links",
     operation_id = "delete_link",
     params(LinkPath),
-    responses((status = 204, description = "Deleted."), Problems))]
-pub(crate) async fn delete(Call { app, caller, path }: Call<LinkPath>) -> EmptyResult {
-    app.delete_link(&caller, &path.workspace()?, &path.code).await?;
-    Ok(StatusCode::NO_CONTENT)
+    responses(
+        (status = 200, description = "The deleted link, with `restorable_until`.", body = LinkBody),
+        Problems,
+    ))]
+pub(crate) async fn delete(Call { app, caller, path }: Call<LinkPath>) -> JsonResult<LinkBody> {
+    Ok(axum::Json(app.delete_link(&caller, &path.workspace()?, &path.code).await?.into()))
 }

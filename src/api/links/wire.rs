@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-use crate::api::input::{change, set};
+use crate::api::input::{change, url_field};
 use crate::api::time::Time;
 use crate::app::{Created, LinkPatch, LinkRequest, ShownLink};
 use kurz_core::code::canonicalise;
@@ -104,10 +104,14 @@ pub(crate) struct LinkBody {
     hits_this_month: i64,
     /// What the target said when it was last checked.
     destination_status: Option<String>,
+    /// The HTTP status of the last response of the target; null when there was none.
+    destination_http_status: Option<u16>,
     /// When the target was last checked.
     last_checked_at: Option<Time>,
     /// 301, 302, 307 or 308.
     redirect_status: u16,
+    /// Until when it can be restored for certain, on a deleted link.
+    restorable_until: Option<Time>,
 }
 
 impl From<ShownLink> for LinkBody {
@@ -141,8 +145,10 @@ impl From<ShownLink> for LinkBody {
             hit_limit: shown.hit_limit,
             hits_this_month: shown.hits_this_month,
             destination_status: link.destination_status,
+            destination_http_status: link.destination_http_status,
             last_checked_at: link.last_checked_at.map(Time::from),
             redirect_status: link.fields.redirect_status,
+            restorable_until: shown.restorable_until.map(Time::from),
         }
     }
 }
@@ -170,6 +176,7 @@ impl From<Created> for CreatedBody {
 pub(crate) struct NewLinkBody {
     /// Where it should lead: an http or https URL of at most 8,192 bytes.
     #[schema(example = "https://example.com/spring-sale?utm_source=poster")]
+    #[serde(deserialize_with = "original_url")]
     original_url: String,
     /// A code of your choice, instead of a generated one.
     #[schema(pattern = "^[A-Za-z0-9_-]{3,64}$", nullable)]
@@ -189,6 +196,13 @@ pub(crate) struct NewLinkBody {
     hit_limit: Option<i64>,
     /// 301, 302 (if you say nothing), 307 or 308.
     redirect_status: Option<u16>,
+}
+
+url_field!(original_url, "original_url");
+
+/// A URL that may be left out, but is not null.
+fn changed_url<'de, D: serde::Deserializer<'de>>(de: D) -> Result<Option<String>, D::Error> {
+    original_url(de).map(Some)
 }
 
 impl From<NewLinkBody> for LinkRequest {
@@ -214,7 +228,7 @@ impl From<NewLinkBody> for LinkRequest {
 #[serde(deny_unknown_fields)]
 pub(crate) struct EditBody {
     /// Where it leads. The code stays; a deterministic link becomes a custom one.
-    #[serde(default, deserialize_with = "set")]
+    #[serde(default, deserialize_with = "changed_url")]
     #[schema(value_type = String)]
     original_url: Option<String>,
     /// A name for people.

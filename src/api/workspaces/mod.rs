@@ -4,6 +4,7 @@ pub(crate) mod create;
 pub(crate) mod delete;
 pub(crate) mod edit;
 pub(crate) mod list;
+pub(crate) mod restore;
 pub(crate) mod show;
 mod wire;
 

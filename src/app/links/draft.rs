@@ -1,5 +1,7 @@
 //! A link on its way into the store: what was asked for, checked, and the code that it tries next.
 
+use sha2::{Digest, Sha256};
+
 use crate::app::links::create::LinkRequest;
 use crate::app::{App, AppError, FieldError, MAIN};
 use crate::store::{CODES_AT_ONCE, InsertedLink, MonthlyLinkLimit, NewLink, Workspace};
@@ -233,6 +235,14 @@ impl Draft {
         own && self.would_be(&link.canonical_hash, &link.target)
     }
 
+    /// What tells the URL of this draft from others: its canonical form and its fragment.
+    pub(crate) fn url_hash(&self) -> [u8; 32] {
+        match fragment(&self.link.target) {
+            None => self.link.canonical_hash,
+            Some(fragment) => Sha256::digest(format!("{}#{fragment}", self.canonical)).into(),
+        }
+    }
+
     /// What is known about a clash: which code, on which attempt.
     pub(crate) fn attempt(&self) -> u32 {
         self.attempt
@@ -285,6 +295,7 @@ impl Draft {
             owner: new.owner,
             is_temporary: new.claim_hash.is_some(),
             destination_status: None,
+            destination_http_status: None,
             last_checked_at: None,
             disabled: None,
             made: new.made.clone(),

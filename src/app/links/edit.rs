@@ -3,8 +3,8 @@
 use crate::app::links::draft::kept_target;
 use crate::app::{Action, App, AppError, AuditDetail, FieldError, MAIN, Resource, ShownLink};
 use crate::store::{LinkEdit, Restored, Subject};
-use kurz_core::account::{Act, Caller};
-use kurz_core::code::WorkspaceId;
+use kurz_core::account::{Act, Caller, access};
+use kurz_core::code::{Code, WorkspaceId};
 use kurz_core::link::{Link, LinkFieldChanges, Status, Strategy};
 use kurz_core::time::Timestamp;
 
@@ -54,19 +54,24 @@ impl App {
         Err(AppError::ChangedMeanwhile)
     }
 
-    /// Delete a link. It is gone from lists and redirects at once, and can be restored.
+    /// Delete a link. It is gone from lists and redirects at once, and can be restored for some time.
     pub async fn delete_link(
         &self,
         caller: &Caller,
         workspace: &WorkspaceId,
         code: &str,
-    ) -> Result<(), AppError> {
-        let (_, link) = self.reach_link(caller, workspace, code, Act::ManageLinks).await?;
+    ) -> Result<ShownLink, AppError> {
+        let (workspace, link) = self.reach_link(caller, workspace, code, Act::ManageLinks).await?;
         let change = self.audit(caller, Subject::link(link.id), Action::Deleted).await?;
         let now = self.parts.clock.now();
         let deleted = self.parts.store.delete_link(link.id, now, &change).await?;
         self.invalidate(&link);
-        if deleted { Ok(()) } else { Err(AppError::NotFound(Resource::Link)) }
+        if !deleted {
+            return Err(AppError::NotFound(Resource::Link));
+        }
+        let deleted = Link { deleted_at: Some(now), updated_at: now, ..link };
+        let shown = self.show(&workspace, vec![deleted]).pop();
+        shown.ok_or(AppError::NotFound(Resource::Link))
     }
 
     pub async fn restore_link(
@@ -75,7 +80,13 @@ impl App {
         workspace: &WorkspaceId,
         code: &str,
     ) -> Result<ShownLink, AppError> {
-        let (workspace, link) = self.reach_link(caller, workspace, code, Act::ManageLinks).await?;
+        let found = self.reach_link(caller, workspace, code, Act::ManageLinks).await;
+        let (workspace, link) = match found {
+            Err(AppError::NotFound(Resource::Link)) => {
+                return Err(self.purged(caller, workspace, code).await?);
+            }
+            found => found?,
+        };
         let change = self.audit(caller, Subject::link(link.id), Action::Restored).await?;
         let now = self.parts.clock.now();
         // In a team's workspace links are the team's, whoever made them.
@@ -91,6 +102,25 @@ impl App {
             }
         }
         self.reload_link(&workspace, code).await
+    }
+
+    /// Why a link that is not there cannot be restored: it was purged, if it was and the caller may know, or
+    /// there is none.
+    async fn purged(
+        &self,
+        caller: &Caller,
+        workspace: &WorkspaceId,
+        code: &str,
+    ) -> Result<AppError, AppError> {
+        let missing = AppError::NotFound(Resource::Link);
+        let Some(code) = Code::parse(code) else { return Ok(missing) };
+        let (_, reach) = self.enter(caller, workspace, Act::ManageLinks).await?;
+        let link = self.parts.store.find_link(workspace, &code).await?;
+        let tombstone = link.and_then(|link| link.purged_at.map(|at| (at, link.owner)));
+        Ok(match tombstone {
+            Some((at, owner)) if access::to_link(reach, owner).is_ok() => AppError::Purged { at },
+            _ => missing,
+        })
     }
 
     /// What the link is to be.

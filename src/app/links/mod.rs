@@ -13,4 +13,5 @@ pub(crate) mod retarget_alarm;
 mod reuse;
 mod short_url;
 pub(crate) mod show;
+mod sync;
 mod target;

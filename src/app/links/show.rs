@@ -6,6 +6,7 @@ use crate::store::Workspace;
 use kurz_core::account::{Act, Caller, access};
 use kurz_core::code::{Canonical, Code, WorkspaceId, canonicalise};
 use kurz_core::link::{AddressKey, Link, LinkId, Reason, Status, idn};
+use kurz_core::time::Timestamp;
 
 /// A link and what follows from it at this moment.
 #[derive(Clone, Debug)]
@@ -20,6 +21,8 @@ pub struct ShownLink {
     /// Hits a month; 0: any number.
     pub hit_limit: i64,
     pub hits_this_month: i64,
+    /// Until when it can be restored for certain, if it is deleted.
+    pub restorable_until: Option<Timestamp>,
 }
 
 impl App {
@@ -128,6 +131,7 @@ impl App {
                 is_lookalike: is_lookalike(&link.target),
                 hit_limit: limit,
                 hits_this_month: link.hits_this_month(now),
+                restorable_until: link.restorable_until(self.parts.policy.purge_grace),
                 link,
             })
         };

@@ -17,7 +17,7 @@ impl App {
     pub(crate) fn check_target(&self, url: &str) -> Result<Canonical, FieldError> {
         let refused = |code, detail: String| FieldError::new("original_url", code, detail);
         let canonical =
-            canonicalise(url).map_err(|error| refused(error.code(), error.to_string()))?;
+            canonicalise(url).map_err(|error| refused(error.code(), error.about(url)))?;
         self.check_allowed(&canonical).map_err(|error| refused(error.code(), error.to_string()))?;
         Ok(canonical)
     }

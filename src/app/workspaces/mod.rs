@@ -159,6 +159,9 @@ impl App {
         let limit = self.parts.policy.workspace_limit.filter(|_| !is_admin);
         match store.insert_workspace_of(&workspace, caller.owner(), limit, &change).await? {
             WorkspaceAdded::Done => Ok(self.with_hosts(workspace)),
+            WorkspaceAdded::Taken if store.is_workspace_deleted(&workspace.id).await? => {
+                Err(AppError::WorkspaceDeleted(workspace.id))
+            }
             WorkspaceAdded::Taken => Err(AppError::WorkspaceTaken),
             WorkspaceAdded::TooMany => {
                 Err(AppError::WorkspaceLimit { limit: limit.unwrap_or_default() })
@@ -284,6 +287,25 @@ impl App {
         self.invalidate_workspace(id);
         self.hosts_changed().await?;
         Ok(())
+    }
+
+    /// Bring a deleted workspace back: for administrators of the server, who may add members again. Its
+    /// codes are as they were.
+    pub async fn restore_workspace(
+        &self,
+        caller: &Caller,
+        id: &WorkspaceId,
+    ) -> Result<ShownWorkspace, AppError> {
+        Self::require_admin(caller)?;
+        let now = self.parts.clock.now();
+        let change = self.audit(caller, Subject::workspace(id), Action::Restored).await?;
+        if !self.parts.store.restore_workspace(id, now, &change).await? {
+            let exists = self.parts.store.find_workspace(id).await?.is_some();
+            let missing = AppError::NotFound(Resource::Workspace);
+            return Err(if exists { AppError::WorkspaceTaken } else { missing });
+        }
+        self.invalidate_workspace(id);
+        Ok(self.with_hosts(self.workspace(id).await?))
     }
 
     fn with_hosts(&self, workspace: Workspace) -> ShownWorkspace {

@@ -1,5 +1,7 @@
 //! `kurz links delete`: delete a link, restorable until it is purged.
 
+use serde_json::Value;
+
 use crate::cli::CliError;
 use crate::cli::arguments::WhichLink;
 use crate::cli::client::ApiClient;
@@ -21,6 +23,11 @@ pub(super) struct Args {
 
 pub(super) fn run(args: &Args) -> Result<(), CliError> {
     let client = ApiClient::from_environment()?;
-    block_on(client.delete(&args.link.path()))?;
-    print_line(&format!("deleted {}", args.link.code()))
+    let link = block_on(client.delete(&args.link.path()))?;
+    let code = args.link.code();
+    // A server of an earlier version says nothing.
+    match link.get("restorable_until").and_then(Value::as_str) {
+        Some(until) => print_line(&format!("deleted {code}; it can be restored until {until}")),
+        None => print_line(&format!("deleted {code}")),
+    }
 }

@@ -14,6 +14,7 @@ pub(super) const SHOWN: &[&str] = &[
     "short_code",
     "strategy",
     "status",
+    "restorable_until",
     "title",
     "tags",
     "created_at",
@@ -26,6 +27,7 @@ pub(super) const SHOWN: &[&str] = &[
     "hits_this_month",
     "hit_limit",
     "destination_status",
+    "destination_http_status",
     "last_checked_at",
 ];
 

@@ -6,6 +6,7 @@ mod edit;
 mod host;
 mod invitation;
 mod list;
+mod restore;
 mod show;
 
 use clap::Subcommand;
@@ -34,6 +35,9 @@ pub(super) enum Command {
     Show(ShowArgs),
     Edit(edit::Args),
     Delete(delete::Args),
+    /// Restore a deleted workspace, as an administrator of the server
+    #[command(after_help = restore::EXAMPLES)]
+    Restore(ShowArgs),
     /// Add, list and remove the hosts of a workspace
     #[command(subcommand, after_help = host::EXAMPLES)]
     Host(host::Command),
@@ -49,6 +53,7 @@ pub(super) fn run(command: &Command) -> Result<(), CliError> {
         Command::Show(args) => show::run(args),
         Command::Edit(args) => edit::run(args),
         Command::Delete(args) => delete::run(args),
+        Command::Restore(args) => restore::run(args),
         Command::Host(command) => host::run(command),
         Command::Invitation(command) => invitation::run(command),
     }

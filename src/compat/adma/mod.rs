@@ -19,7 +19,7 @@ use crate::api::call::{
 use crate::api::identity::Identified;
 use crate::api::input::{BULK_BYTES, Json, Object};
 use crate::app::{
-    App, AppError, ClaimRequest, Created, LinkFilter, LinkRequest, MAIN, MOST_CLAIMS,
+    App, AppError, ClaimRequest, Created, FieldError, LinkFilter, LinkRequest, MAIN, MOST_CLAIMS,
 };
 use crate::problem::{Problem, Problems};
 use kurz_core::account::{Caller, Refused};
@@ -83,7 +83,8 @@ pub(super) async fn delete(Call { app, caller, path: id }: Call<i64>) -> EmptyRe
     Ok(StatusCode::NO_CONTENT)
 }
 
-/// Claim links by their tokens, and create new ones for bare URLs. The answer is your own list.
+/// Claim links by their tokens, and create links for bare URLs that an earlier sync made none for. The answer is
+/// your own list.
 #[utoipa::path(post, path = "/api/urls/sync", tag = "adma", operation_id = "adma_sync",
     request_body = AdmaSync,
     responses((status = 200, description = "One's own links, newest first.",
@@ -106,15 +107,16 @@ pub(super) async fn sync(
         match entry {
             AdmaSyncEntry::Url(url) => fresh.push(request(url)),
             AdmaSyncEntry::Link(Object(link)) => match (link.short_code, link.claim_token) {
-                (Some(code), Some(token)) => claims.push(ClaimRequest { code, token }),
+                (Some(code), Some(token)) if !code.is_empty() && !token.is_empty() => {
+                    claims.push(ClaimRequest { code, token });
+                }
                 // Without a token it is a bare URL, whatever else it says.
-                _ => fresh.extend(link.original_url.map(request)),
+                _ => fresh.push(request(link.original_url.ok_or_else(empty_entry)?)),
             },
         }
     }
     if !fresh.is_empty() {
-        let main = App::workspace_id(MAIN)?;
-        app.create_links(&caller, &main, &fresh, true).await.map_err(|error| match error {
+        app.sync_links(&caller, &fresh).await.map_err(|error| match error {
             AppError::BatchRefused { why, .. } => problem(*why),
             other => problem(other),
         })?;
@@ -154,6 +156,13 @@ async fn own_links(app: &App, caller: &Caller) -> JsonResult<Vec<AdmaLink>> {
 
 fn request(original_url: String) -> LinkRequest {
     LinkRequest { original_url, strategy: Some(Strategy::Random), ..LinkRequest::default() }
+}
+
+/// An entry with neither a URL nor a code and a token.
+fn empty_entry() -> Problem {
+    let detail = "an entry is a URL, or an object with `originalUrl`, or with `shortCode` and \
+                  `claimToken`: one of them is empty";
+    problem(AppError::from(FieldError::new("links", "sync-entry-empty", detail)))
 }
 
 /// Unlike its native sibling, this shape makes no link without an account here.

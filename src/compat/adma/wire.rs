@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-use crate::api::input::Object;
+use crate::api::input::{Object, url_field};
 use crate::api::time::Time;
 use crate::app::{Session, ShownLink};
 
@@ -48,8 +48,11 @@ impl From<Session> for AdmaSession {
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields, rename_all = "camelCase")]
 pub(in crate::compat) struct AdmaNewLink {
+    #[serde(deserialize_with = "original_url")]
     pub(super) original_url: String,
 }
+
+url_field!(original_url, "originalUrl");
 
 /// A link.
 #[derive(Debug, Serialize, ToSchema)]
@@ -67,7 +70,10 @@ pub(in crate::compat) struct AdmaLink {
     pub(super) status: &'static str,
     pub(super) redirect_count: i64,
     pub(super) avg_redirect_ms: f64,
-    pub(super) destination_status: Option<String>,
+    /// The HTTP status of the last response of the target; null when there was none.
+    pub(super) destination_status: Option<u16>,
+    /// The result of the last check in one word: `ok`, `broken`, `blocked` or `unknown`.
+    pub(super) destination_health: Option<String>,
     pub(super) last_checked_at: Option<Time>,
     /// On a link made without an account, this once.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -88,7 +94,8 @@ impl AdmaLink {
             status: shown.status.as_str(),
             redirect_count: link.redirect_count,
             avg_redirect_ms: link.avg_redirect_ms,
-            destination_status: link.destination_status,
+            destination_status: link.destination_http_status,
+            destination_health: link.destination_status,
             last_checked_at: link.last_checked_at.map(Time::from),
             claim_token,
         }

@@ -3,12 +3,17 @@
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
+use crate::api::input::url_field;
+
 /// A link to be made.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields, rename_all = "camelCase")]
 pub(in crate::compat) struct ShortenBody {
+    #[serde(deserialize_with = "target_url")]
     pub(super) target_url: String,
 }
+
+url_field!(target_url, "targetUrl");
 
 /// A link that was created.
 #[derive(Debug, Serialize, ToSchema)]

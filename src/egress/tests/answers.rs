@@ -18,6 +18,25 @@ fn plain(status: u16) -> String {
     format!("HTTP/1.1 {status} Whatever\r\ncontent-length: 0\r\n\r\n")
 }
 
+#[tokio::test(start_paused = true)]
+async fn the_status_of_the_last_response_is_kept_and_none_where_there_was_no_response() {
+    let hops = FakeNetwork::answering(|request| {
+        if request.contains("/p") { moved("http://a.example/end") } else { plain(410) }
+    });
+    let cases = [
+        (FakeNetwork::saying(FINE), (Health::Ok, Some(200))),
+        (FakeNetwork::saying(&plain(403)), (Health::Unknown, Some(403))),
+        (hops, (Health::Broken, Some(410))),
+        (FakeNetwork::saying(""), (Health::Broken, None)),
+        // The redirect leads to an address that is not visited: the redirect is the last response.
+        (FakeNetwork::saying(&moved("http://127.0.0.1/")), (Health::Blocked, Some(302))),
+    ];
+    for (network, expected) in cases {
+        let found = Arc::new(network).checker().check_target("http://a.example/p").await;
+        assert_eq!((found.health, found.http_status), expected);
+    }
+}
+
 /// The health, which must be found within five seconds, and the requests.
 async fn check(network: FakeNetwork) -> (Health, Vec<String>) {
     let started = Instant::now();

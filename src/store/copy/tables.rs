@@ -142,8 +142,9 @@ copy_tables! {
     ];
     user_months (user_id Number, month Number): &["user_id", "month", "links", "custom_codes"];
     link_health (link_id Number): &[
-        "link_id", "destination_status", "last_checked_at", "next_check_at",
+        "link_id", "destination_status", "last_checked_at", "next_check_at", "http_status",
     ];
+    synced_urls (user_id Number, url_hash Bytes): &["user_id", "url_hash", "link_id"];
     sessions (hash Bytes): &[
         "hash", "user_id", "token_version", "agent", "created_at", "seen_at", "expires_at",
     ];

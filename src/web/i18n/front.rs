@@ -7,12 +7,12 @@ super::words! {
         field: "The long address", "Die lange Adresse", "La dirección larga";
         placeholder: "example.com/a/very/long/address", "example.com/eine/sehr/lange/adresse", "example.com/una/direccion/muy/larga";
         banner: "Without an account, a link expires after {} hours. Sign in to keep your links.", "Ohne Konto läuft ein Link nach {} Stunden ab. Melde dich an, um deine Links zu behalten.", "Sin cuenta, un enlace caduca a las {} horas. Inicia sesión para conservar tus enlaces.";
-        ready: "Your short link", "Dein kurzer Link", "Tu enlace corto";
+        ready: "Your short link", "Dein Kurzlink", "Tu enlace corto";
         leads_to: "leads to", "führt zu", "lleva a";
         expires_in: "Expires in", "Läuft ab in", "Caduca en";
         expires_at: "Expires", "Läuft ab", "Caduca";
-        stays: "It stays until you delete it.", "Er bleibt, bis du ihn löschst.", "Se queda hasta que lo elimines.";
-        qr: "QR code of the short link", "QR-Code des kurzen Links", "Código QR del enlace corto";
+        stays: "It stays until you delete it.", "Er bleibt, bis du ihn löschst.", "Se conserva hasta que lo elimines.";
+        qr: "QR code of the short link", "QR-Code des Kurzlinks", "Código QR del enlace corto";
         details: "Show details", "Details ansehen", "Ver detalles";
         mine: "Created in this browser", "In diesem Browser erstellt", "Creados en este navegador";
         keep: "Keep them", "Dauerhaft behalten", "Conservarlos";

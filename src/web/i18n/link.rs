@@ -7,11 +7,11 @@ super::words! {
         code: "Code", "Code", "Código";
         made_by: "type:", "Art:", "tipo:";
         deterministic: "from the address and the workspace; the same address always gets this code", "aus Adresse und Arbeitsbereich; dieselbe Adresse bekommt immer diesen Code", "de la dirección y el espacio; la misma dirección recibe siempre este código";
-        counter: "a scrambled counter", "verwürfelter Zähler", "contador mezclado";
+        counter: "a scrambled counter", "verschleierter Zähler", "contador ofuscado";
         random: "random characters", "zufällige Zeichen", "caracteres aleatorios";
         custom: "custom", "selbst gewählt", "personalizado";
         created: "Created", "Erstellt", "Creado";
-        changed: "Changed", "Geändert", "Cambiado";
+        changed: "Changed", "Geändert", "Modificado";
         expires: "Expires", "Läuft ab", "Caduca";
         never: "never", "nie", "nunca";
         redirect: "Redirect", "Weiterleitung", "Redirección";
@@ -19,7 +19,7 @@ super::words! {
         others: "bots and previews", "Bots und Vorschauen", "bots y vistas previas";
         last_click: "Last click", "Letzter Klick", "Último clic";
         latency: "Mean time to redirect", "Mittlere Dauer", "Tiempo medio";
-        over_time: "Clicks over time", "Klicks im Lauf der Zeit", "Clics en el tiempo";
+        over_time: "Clicks over time", "Klicks im Zeitverlauf", "Clics a lo largo del tiempo";
         hours: "Hours", "Stunden", "Horas";
         days: "Days", "Tage", "Días";
         months: "Months", "Monate", "Meses";
@@ -30,13 +30,13 @@ super::words! {
         quota: "This month", "Diesen Monat", "Este mes";
         quota_of: "of", "von", "de";
         quota_left: "{} left", "{} übrig", "quedan {}";
-        quota_resets: "Resets on", "Beginnt neu am", "Se reinicia el";
+        quota_resets: "Resets on", "Wird zurückgesetzt am", "Se reinicia el";
         no_limit: "no limit", "unbegrenzt", "sin límite";
         health: "Target", "Ziel", "Destino";
         health_unknown: "not checked yet", "noch nicht geprüft", "aún sin comprobar";
         checked: "checked", "geprüft", "comprobado";
         history: "History", "Verlauf", "Historial";
-        edited: "changed", "geändert", "cambiado";
+        edited: "changed", "geändert", "modificado";
         deleted: "deleted", "gelöscht", "eliminado";
         restored: "restored", "wiederhergestellt", "restaurado";
         claimed: "claimed", "übernommen", "reclamado";
@@ -55,7 +55,7 @@ super::words! {
         qr_show: "Update", "Aktualisieren", "Actualizar";
         restore: "Restore", "Wiederherstellen", "Restaurar";
         preview_title: "Where this link leads", "Wohin dieser Link führt", "Adónde lleva este enlace";
-        preview_go: "Go there", "Dorthin gehen", "Ir allí";
+        preview_go: "Go there", "Weiter zum Ziel", "Ir al destino";
         preview_age: "Created", "Erstellt", "Creado";
         preview_expired: "This link has expired.", "Dieser Link ist abgelaufen.", "Este enlace ha caducado.";
         preview_disabled: "This link is disabled.", "Dieser Link ist gesperrt.", "Este enlace está desactivado.";
@@ -63,7 +63,7 @@ super::words! {
         field_title: "title", "Titel", "título";
         field_tags: "tags", "Schlagwörter", "etiquetas";
         field_expires_at: "expiry", "Ablauf", "caducidad";
-        field_hit_limit: "limit", "Grenze", "límite";
+        field_hit_limit: "limit", "Limit", "límite";
         field_redirect_status: "redirect", "Weiterleitung", "redirección";
     }
 }

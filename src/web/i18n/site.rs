@@ -28,7 +28,7 @@ super::words! {
         never: "never", "nie", "nunca";
         saved: "Saved.", "Gespeichert.", "Guardado.";
         removed: "Removed.", "Entfernt.", "Quitado.";
-        open_server: "This server is open: everybody who can reach it may do everything.", "Dieser Server ist offen: Wer ihn erreicht, darf alles.", "Este servidor está abierto: quien accede a él puede hacerlo todo.";
+        open_server: "This server is open: everybody who can reach it may do everything.", "Dieser Server ist offen: Wer ihn erreicht, darf alles.", "Este servidor está abierto: cualquiera que acceda a él puede hacerlo todo.";
         claimed: "Links created in this browser are now yours:", "Links aus diesem Browser gehören jetzt dir:", "Los enlaces creados en este navegador ya son tuyos:";
     }
 }

@@ -10,12 +10,12 @@ super::words! {
         settings: "Settings", "Einstellungen", "Ajustes";
         settings_of: "Workspace {}", "Arbeitsbereich {}", "Espacio {}";
         strategy: "Type of code", "Art der Codes", "Tipo de código";
-        hit_limit: "Clicks per month for each link (empty: the server’s limit, 0: no limit)", "Klicks pro Monat je Link (leer: Grenze des Servers, 0: unbegrenzt)", "Clics al mes por enlace (vacío: el límite del servidor, 0: sin límite)";
+        hit_limit: "Clicks per month for each link (empty: the server’s limit, 0: no limit)", "Klicks pro Monat je Link (leer: Limit des Servers, 0: unbegrenzt)", "Clics al mes por enlace (vacío: el límite del servidor, 0: sin límite)";
         members: "Members", "Mitglieder", "Miembros";
         role: "Role", "Rolle", "Rol";
-        admin: "admin", "Verwaltung", "administrador";
+        admin: "admin", "Administrator", "administrador";
         member: "member", "Mitglied", "miembro";
-        viewer: "viewer", "nur lesen", "solo lectura";
+        viewer: "viewer", "nur Lesezugriff", "solo lectura";
         invite: "Invite somebody", "Jemanden einladen", "Invitar a alguien";
         invite_text: "They are a member once they accept, within 7 days. Somebody who already has an account with this address sees the invitation under Workspaces; everybody else needs its link.", "Mitglied ist, wer innerhalb von 7 Tagen annimmt. Wer mit dieser Adresse schon ein Konto hat, sieht die Einladung unter Arbeitsbereiche; alle anderen brauchen ihren Link.", "Será miembro quien acepte en un plazo de 7 días. Quien ya tiene una cuenta con esta dirección ve la invitación en Espacios; los demás necesitan su enlace.";
         invite_button: "Invite", "Einladen", "Invitar";
@@ -35,7 +35,7 @@ super::words! {
         change_role: "Change", "Ändern", "Cambiar";
         leave: "Leave", "Verlassen", "Salir";
         hosts: "Hosts", "Hosts", "Dominios";
-        hosts_text: "Names on which the links of this workspace work. Point their DNS at this server.", "Namen, unter denen die Links dieses Arbeitsbereichs funktionieren. Ihr DNS muss auf diesen Server zeigen.", "Nombres en los que funcionan los enlaces de este espacio. Su DNS debe apuntar a este servidor.";
+        hosts_text: "Names on which the links of this workspace work. Point their DNS at this server.", "Namen, unter denen die Links dieses Arbeitsbereichs funktionieren. Ihr DNS muss auf diesen Server zeigen.", "Nombres con los que funcionan los enlaces de este espacio. Su DNS debe apuntar a este servidor.";
         host_waits: "not proven yet", "noch nicht nachgewiesen", "sin comprobar";
         host_proof: "Links work on this host once you have proven that it is yours. Publish this text as a TXT record or as a file, then check.", "Links funktionieren unter diesem Host, sobald du nachgewiesen hast, dass er dir gehört. Veröffentliche diesen Text als TXT-Eintrag oder als Datei und prüfe dann.", "Los enlaces funcionarán en este dominio cuando demuestres que es tuyo. Publica este texto como registro TXT o como archivo y después compruébalo.";
         host_txt: "TXT record", "TXT-Eintrag", "Registro TXT";
@@ -51,7 +51,7 @@ super::words! {
         delete_text: "A workspace can be deleted once all its links are deleted.", "Ein Arbeitsbereich lässt sich löschen, wenn alle seine Links gelöscht sind.", "Un espacio se puede eliminar cuando todos sus enlaces están eliminados.";
         made: "Workspace created.", "Arbeitsbereich erstellt.", "Espacio creado.";
         removed: "Workspace deleted.", "Arbeitsbereich gelöscht.", "Espacio eliminado.";
-        server_limit: "the server’s limit", "Grenze des Servers", "el límite del servidor";
+        server_limit: "the server’s limit", "Limit des Servers", "el límite del servidor";
         none: "You are not in a workspace yet.", "Du bist noch in keinem Arbeitsbereich.", "Aún no estás en ningún espacio.";
     }
 }

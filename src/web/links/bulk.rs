@@ -1,5 +1,5 @@
-//! `/app/w/{workspace}/bulk`: many links at once, one address a line, a result for each. The script
-//! sends the lines in parts and shows how far it is; without it they go in one form.
+//! `/app/w/{workspace}/bulk`: many links at once, one line for each (`bulk_lines`), a result for each. The script
+//! sends the lines in parts and shows the progress; without it they are sent in one form.
 
 use askama::Template;
 use axum::response::{IntoResponse, Response};
@@ -8,11 +8,12 @@ use serde::{Deserialize, Serialize};
 use crate::app::{App, AppError, Created, LinkRequest};
 use crate::web::errors::{FormErrors, PageError};
 use crate::web::form::{FormData, ScriptJson};
-use crate::web::front::with_scheme;
 use crate::web::i18n::{Words, fill};
 use crate::web::links::WorkspaceView;
+use crate::web::links::bulk_lines::{ColumnNames, read_line};
 use crate::web::page::{self, Layout};
 use crate::web::visitor::{PageCall, Visitor};
+use kurz_core::visible_text::visible;
 
 const MOST: usize = 1000;
 
@@ -35,12 +36,14 @@ struct LineResult {
     text: String,
 }
 
-/// Some lines, and the number of the first.
+/// Some lines, the number of the first, and the first line of all, which may name the columns.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(in crate::web) struct BulkPart {
     lines: Vec<String>,
     first: usize,
+    #[serde(default)]
+    header: String,
 }
 
 fn bulk_page(app: &App, visitor: &Visitor, place: WorkspaceView) -> BulkPage {
@@ -70,7 +73,7 @@ pub(in crate::web) async fn bulk(
     let place = WorkspaceView::enter(&app, &visitor, &workspace, "bulk").await?;
     let words = visitor.words();
     let text = form.text("lines").to_owned();
-    // Numbered as they stand in the field; empty ones are passed over.
+    // Numbered as in the field; empty ones are left out.
     let lines = (1..).zip(text.lines()).map(|(number, line)| (number, line.trim()));
     let lines: Vec<(usize, &str)> = lines.filter(|(_, line)| !line.is_empty()).collect();
     if !(1..=MOST).contains(&lines.len()) {
@@ -78,7 +81,9 @@ pub(in crate::web) async fn bulk(
         let page = bulk_page(&app, &visitor, place);
         return Ok(page::show_with(refusal.status, &BulkPage { lines: text, refusal, ..page }));
     }
-    let results = make(&app, &visitor, &place, &lines).await?;
+    let names = lines.first().and_then(|(_, line)| ColumnNames::read(line));
+    let lines = lines.get(usize::from(names.is_some())..).unwrap_or_default();
+    let results = make(&app, &visitor, &place, lines, names.as_ref()).await?;
     let made = results.iter().filter(|result| result.short_url.is_some()).count();
     let done = fill(words.links.bulk_done, made);
     let refused = fill(words.links.bulk_refused, results.len() - made);
@@ -93,9 +98,13 @@ pub(in crate::web) async fn part(
 ) -> Result<Response, PageError> {
     let place = WorkspaceView::enter(&app, &visitor, &workspace, "bulk").await?;
     let lines = part.lines.iter().enumerate().take(MOST);
+    let lines = lines.map(|(at, line)| (part.first.saturating_add(at), line.trim()));
+    let names = ColumnNames::read(part.header.trim());
+    // The line with the names is the first of all.
     let lines: Vec<(usize, &str)> =
-        lines.map(|(at, line)| (part.first.saturating_add(at), line.trim())).collect();
-    Ok(axum::Json(make(&app, &visitor, &place, &lines).await?).into_response())
+        lines.filter(|(number, _)| names.is_none() || *number > 1).collect();
+    let results = make(&app, &visitor, &place, &lines, names.as_ref()).await?;
+    Ok(axum::Json(results).into_response())
 }
 
 async fn make(
@@ -103,23 +112,21 @@ async fn make(
     visitor: &Visitor,
     place: &WorkspaceView,
     lines: &[(usize, &str)],
+    names: Option<&ColumnNames>,
 ) -> Result<Vec<LineResult>, AppError> {
     let words = visitor.words();
-    let requests: Vec<LinkRequest> = lines.iter().map(|(_, line)| request(line)).collect();
+    let requests: Vec<LinkRequest> = lines.iter().map(|(_, line)| read_line(line, names)).collect();
+    if requests.is_empty() {
+        return Ok(Vec::new());
+    }
     let made = app.create_links(&visitor.caller, &place.workspace, &requests, false).await?;
     let results = lines.iter().zip(requests).zip(made);
     Ok(results
-        .map(|(((line, _), request), made)| result(*line, request.original_url, made, words))
+        .map(|(((line, _), request), made)| {
+            // The script shows it as it is.
+            result(*line, visible(&request.original_url).into_owned(), made, words)
+        })
         .collect())
-}
-
-/// An address, perhaps a code behind it.
-fn request(line: &str) -> LinkRequest {
-    let (url, code) = match line.split_once(char::is_whitespace) {
-        Some((url, code)) => (url, Some(code.trim().to_owned())),
-        None => (line, None),
-    };
-    LinkRequest { original_url: with_scheme(url), custom_code: code, ..LinkRequest::default() }
 }
 
 fn result(line: usize, url: String, made: Result<Created, AppError>, words: &Words) -> LineResult {
@@ -134,21 +141,5 @@ fn result(line: usize, url: String, made: Result<Created, AppError>, words: &Wor
                 text.map_or_else(|_| words.trouble.broken.to_owned(), |refusal| refusal.line());
             LineResult { line, url, short_url: None, text }
         }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_line_is_an_address_and_perhaps_a_code() {
-        let read = |line| {
-            let request = request(line);
-            (request.original_url, request.custom_code)
-        };
-        assert_eq!(read("example.com/a"), ("https://example.com/a".to_owned(), None));
-        let chosen = Some("promo".to_owned());
-        assert_eq!(read("http://example.com\t promo"), ("http://example.com".to_owned(), chosen));
     }
 }

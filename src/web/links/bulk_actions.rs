@@ -45,7 +45,7 @@ async fn act(
 ) -> Result<(), AppError> {
     let (caller, workspace) = (&visitor.caller, &place.workspace);
     match action {
-        "delete" => app.delete_link(caller, workspace, code).await,
+        "delete" => app.delete_link(caller, workspace, code).await.map(|_| ()),
         "restore" => app.restore_link(caller, workspace, code).await.map(|_| ()),
         "tag" | "untag" => {
             let mut now = app.show_link(caller, workspace, code).await?.link.fields.tags;

@@ -5,13 +5,14 @@ use axum::response::Response;
 use http::Uri;
 use url::form_urlencoded::Serializer;
 
-use crate::app::{Find, LinkFilter, ShownLink};
+use crate::app::{App, Find, LinkFilter, ShownLink};
 use crate::web::errors::PageError;
 use crate::web::form::FormData;
 use crate::web::i18n::{Words, fill};
 use crate::web::links::WorkspaceView;
 use crate::web::page::{self, Layout, Note};
 use crate::web::visitor::{PageCall, Visitor};
+use kurz_core::code::Code;
 
 const PAGE: i64 = 50;
 
@@ -105,7 +106,7 @@ impl LinkQuery {
         if query.is_empty() { format!("{base}{end}") } else { format!("{base}{end}?{query}") }
     }
 
-    /// What the program is asked for.
+    /// The filter for the list.
     pub(super) fn filter(&self, place: &WorkspaceView) -> LinkFilter {
         let word = |text: &str| Some(text.trim().to_owned()).filter(|text| !text.is_empty());
         LinkFilter {
@@ -139,7 +140,11 @@ pub(in crate::web) async fn list(
     if place.is_all {
         words.links.all_of_main.clone_into(&mut place.title);
     }
-    let page = Layout::new(&app, &visitor).noting(note(&visitor, &uri, &place));
+    let note = match deleted_code(&uri) {
+        Some(code) => deletion_note(&app, &visitor, &place, &code).await,
+        None => note(&visitor, &uri),
+    };
+    let page = Layout::new(&app, &visitor).noting(note);
     Ok(page::show(&ListPage {
         page,
         rows,
@@ -153,15 +158,30 @@ pub(in crate::web) async fn list(
     }))
 }
 
+/// The link that was deleted just now, from its name in the address.
+fn deleted_code(uri: &Uri) -> Option<Code> {
+    FormData::of_query(uri).word("deleted").and_then(Code::parse)
+}
+
+/// Says that a link was deleted and until when that can be undone, if it can.
+async fn deletion_note(
+    app: &App,
+    visitor: &Visitor,
+    place: &WorkspaceView,
+    code: &Code,
+) -> Option<Note> {
+    let words = visitor.words();
+    let shown = app.show_link(&visitor.caller, &place.workspace, code.as_str()).await.ok()?;
+    let until = page::unbroken_time(shown.restorable_until?);
+    let deleted = fill(words.links.was_deleted, code);
+    let text = format!("{deleted} {}", fill(words.links.restorable_until, until));
+    Some(Note { text, undo: Some(format!("{}/restore", place.link(code.as_str()))) })
+}
+
 /// What just happened, from the names in the address: never text of its own.
-fn note(visitor: &Visitor, uri: &Uri, place: &WorkspaceView) -> Option<Note> {
+fn note(visitor: &Visitor, uri: &Uri) -> Option<Note> {
     let query = FormData::of_query(uri);
     let words = visitor.words();
-    let code = |name| query.word(name).and_then(kurz_core::code::Code::parse);
-    if let Some(code) = code("deleted") {
-        let text = fill(words.links.was_deleted, &code);
-        return Some(Note { text, undo: Some(format!("{}/restore", place.link(code.as_str()))) });
-    }
     let count = |name| query.word(name).and_then(|count| count.parse::<u32>().ok());
     let done = count("done")?;
     let mut text = fill(words.links.many_done, done);

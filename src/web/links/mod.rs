@@ -2,6 +2,7 @@
 
 pub(super) mod bulk;
 pub(super) mod bulk_actions;
+mod bulk_lines;
 pub(super) mod chart;
 pub(super) mod create;
 pub(super) mod csv_cell;

@@ -46,6 +46,7 @@ struct LinkPage {
     changed: String,
     expires: Option<String>,
     redirect_status: u16,
+    restorable_until: Option<String>,
     health: String,
     clicks: String,
     last_click: Option<String>,
@@ -111,6 +112,7 @@ fn link_page(
     drawn: Drawn,
 ) -> LinkPage {
     let words = page.words;
+    let shown_until = shown.restorable_until.map(page::unbroken_time);
     let (target, is_lookalike) = (shown.visible_target(), shown.is_lookalike);
     let ShownLink {
         link,
@@ -136,6 +138,7 @@ fn link_page(
         changed: page::time(link.updated_at),
         expires: link.fields.expires_at.map(page::time),
         redirect_status: link.fields.redirect_status,
+        restorable_until: shown_until.map(|until| fill(words.links.restorable_until, until)),
         health: health(words, &link),
         clicks: page::number(link.redirect_count),
         last_click: link.last_redirect_at.map(page::time),
@@ -146,7 +149,7 @@ fn link_page(
         limit_text: page::number(limit),
         limit_high: limit.saturating_mul(9) / 10,
         left: fill(words.link.quota_left, page::number((limit - hits).max(0))),
-        resets: page::time(Month::of(now).end()),
+        resets: page::unbroken_time(Month::of(now).end()),
         withheld: withheld.map(|reason| disable::reason(words, reason)),
         disabled_since: link.disabled.as_ref().map(|disabled| page::time(disabled.at)),
         disabled_note: link.disabled.and_then(|disabled| disabled.note),
@@ -185,8 +188,10 @@ const fn made_by(words: &Words, strategy: Strategy) -> &'static str {
 
 fn health(words: &Words, link: &Link) -> String {
     match (&link.destination_status, link.last_checked_at) {
-        (Some(status), Some(at)) => {
-            format!("{status}, {} {}", words.link.checked, page::time(at))
+        (Some(word), Some(at)) => {
+            let http = link.destination_http_status.map(|status| format!(" (HTTP {status})"));
+            let (http, checked) = (http.unwrap_or_default(), words.link.checked);
+            format!("{word}{http}, {checked} {}", page::time(at))
         }
         _ => words.link.health_unknown.to_owned(),
     }

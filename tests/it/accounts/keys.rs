@@ -88,10 +88,23 @@ async fn a_key_of_one_workspace_sees_no_other() {
     let (client, _) = key(&ada, &server, &body).await;
     let new = json!({ "original_url": "https://example.com/" });
     client.post("/api/v1/workspaces/one/links", &new).await.expect(201);
-    client.post("/api/v1/workspaces/two/links", &new).await.expect(404);
-    client.post("/api/v1/links", &new).await.expect(404);
-    client.get("/api/v1/workspaces/main/links").await.expect(404);
-    client.post("/api/v1/workspaces", &json!({ "id": "three" })).await.expect(404);
+    // It says so, and the same whether the other workspace exists or not.
+    let two = client.post("/api/v1/workspaces/two/links", &new).await;
+    two.expect_problem(403, "key-workspace");
+    let (two, none) = (
+        client.get("/api/v1/workspaces/two/links").await,
+        client.get("/api/v1/workspaces/none/links").await,
+    );
+    assert_eq!(two.json()["detail"], none.json()["detail"]);
+    assert!(two.json()["detail"].as_str().unwrap().contains("another workspace"), "{}", two.text());
+    none.expect_problem(403, "key-workspace");
+    client.post("/api/v1/links", &new).await.expect_problem(403, "key-workspace");
+    client.get("/api/v1/workspaces/main/links").await.expect_problem(403, "key-workspace");
+    let three = client.post("/api/v1/workspaces", &json!({ "id": "three" })).await;
+    three.expect_problem(403, "key-workspace");
+    // What names no workspace goes where the key may go.
+    let link = client.post("/shorten", &json!({ "url": "https://example.com/" })).await;
+    assert_eq!(link.expect(200).json()["workspace"], "one");
     client.get("/api/v1/keys").await.expect(403);
     let list = client.get("/api/v1/workspaces").await.expect(200).json();
     assert_eq!(list["workspaces"].as_array().unwrap().len(), 1);

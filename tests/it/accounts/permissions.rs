@@ -71,8 +71,8 @@ const ROWS: &[Row] = &[
     ("GET", LINK, "main", "", OWN),
     ("PATCH", LINK, "team", r#"{"title":"t"}"#, TEAM_WRITE),
     ("PATCH", LINK, "main", r#"{"title":"t"}"#, OWN),
-    ("DELETE", LINK, "team", "", with(204, TEAM_WRITE)),
-    ("DELETE", LINK, "main", "", with(204, OWN)),
+    ("DELETE", LINK, "team", "", TEAM_WRITE),
+    ("DELETE", LINK, "main", "", OWN),
     ("POST", "/api/v1/workspaces/{workspace}/links/{code}/restore", "team", "", TEAM_WRITE),
     ("POST", "/api/v1/workspaces/{workspace}/links/{code}/restore", "main", "", OWN),
     ("GET", "/api/v1/workspaces/{workspace}/links/{code}/stats", "team", "", TEAM_READ),
@@ -130,6 +130,11 @@ const ROWS: &[Row] = &[
     ("POST", "/api/urls/sync", "", r#"{"urls":["https://example.com/{n}"]}"#, TO_USERS),
     ("GET", "/api/stats", "", "", TO_ALL),
     ("POST", "/v1/shorten", "", r#"{"targetUrl":"https://example.com/{n}"}"#, TO_USERS),
+    ("POST", "/shorten", "", r#"{"url":"https://example.com/{n}"}"#, with(201, TO_USERS)),
+    ("POST", "/api/links", "", r#"{"url":"https://example.com/{n}"}"#, with(201, TO_USERS)),
+    ("POST", "/workspaces/{workspace}/links", "team", r#"{"url":"https://example.com/{n}"}"#, with(201, TEAM_WRITE)),
+    ("POST", "/workspaces/{workspace}/links", "main", r#"{"url":"https://example.com/{n}"}"#, with(201, TO_USERS)),
+    ("POST", "/api/v1/workspaces/{workspace}/restore", "team", "", HIDDEN),
     ("POST", "/auth/register", "", REGISTER, with(201, TO_ALL)),
     ("POST", "/auth/login", "", LOGIN, TO_ALL),
     ("POST", "/api/v1/auth/register", "", REGISTER, with(201, TO_ALL)),
@@ -230,7 +235,7 @@ impl World {
             let body = json!({ "original_url": "https://example.com/", "custom_code": code });
             owner.post(&format!("{base}/links"), &body).await.expect(201);
             if path.ends_with("/restore") {
-                owner.delete(&format!("{base}/links/{code}")).await.expect(204);
+                owner.delete(&format!("{base}/links/{code}")).await.expect(200);
             }
             filled = filled.replace("{code}", &code);
         }

@@ -46,7 +46,7 @@ async fn each_strategy_makes_its_own_kind_of_code(kind: Kind) {
             "tags": [], "created_at": NOON.to_rfc3339(), "updated_at": NOON.to_rfc3339(),
             "expires_at": year, "redirect_count": 0, "avg_redirect_ms": 0.0,
             "last_redirect_at": null, "hit_limit": 10_000, "hits_this_month": 0,
-            "destination_status": null, "last_checked_at": null, "redirect_status": 302,
+            "destination_status": null, "destination_http_status": null, "last_checked_at": null, "redirect_status": 302, "restorable_until": null,
             "idn_suspicious": false, "disabled_reason": null, "disabled_at": null,
             "disabled_note": null,
         });

@@ -110,7 +110,7 @@ async fn a_bad_edit_changes_nothing(kind: Kind) {
         (json!({ "redirect_status": 200 }), "redirect-status-invalid"),
         (json!({ "expires_at": NOON.to_rfc3339() }), "expires-at-past"),
         (json!({ "title": "New", "hit_limit": -1, "tags": [""] }), "validation-failed"),
-        (json!({ "original_url": null }), "body-invalid"),
+        (json!({ "original_url": null }), "url-invalid"),
         (json!({ "short_code": "other" }), "body-invalid"),
         (json!({ "custom_code": "other" }), "body-invalid"),
         (json!([]), "body-invalid"),
@@ -131,13 +131,21 @@ async fn a_deleted_link_is_gone_from_lists_until_it_is_restored(kind: Kind) {
     let link = links::make(&http, "team", &body).await;
     let (api, restore) = (links::path_of(&link), format!("{}/restore", links::path_of(&link)));
     http.post(&restore, &json!({})).await.expect_problem(409, "not-deleted");
-    assert_eq!(http.delete(&api).await.expect(204).text(), "");
+    let answer = http.delete(&api).await.expect(200).json();
+    assert_eq!(
+        (&answer["status"], &answer["short_code"]),
+        (&json!("DELETED"), &link["short_code"])
+    );
+    assert!(answer["restorable_until"].is_string(), "{answer}");
+    let shown = http.get(&api).await.expect(200).json();
+    assert_eq!(shown["restorable_until"], answer["restorable_until"]);
     http.delete(&api).await.expect_problem(404, "link-not-found");
     http.patch(&api, &json!({ "title": "x" })).await.expect_problem(404, "link-not-found");
     assert!(links::all(&http, "team").await.is_empty());
     assert_eq!(http.get("/api/v1/stats").await.json()["total_links"], 0);
     let mut deleted = link.clone();
     deleted["status"] = json!("DELETED");
+    deleted["restorable_until"] = answer["restorable_until"].clone();
     assert_eq!(links::show(&http, &link).await, deleted);
     assert_eq!(http.post(&restore, &json!({})).await.expect(200).json(), link);
     assert_eq!(links::all(&http, "team").await, [link]);

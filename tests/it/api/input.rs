@@ -137,6 +137,7 @@ async fn fields_that_are_nobodys_to_set_are_refused_everywhere() {
         "constructor",
         "hits_this_month",
         "destination_status",
+        "destination_http_status",
     ];
     let person = json!({ "email": email("eve"), "password": PASSWORD, "name": "eve" });
     let posts = [
@@ -149,6 +150,8 @@ async fn fields_that_are_nobodys_to_set_are_refused_everywhere() {
         ("/api/v1/links/claim", json!({ "links": [] })),
         ("/api/urls/public", json!({ "originalUrl": "https://example.com/" })),
         ("/v1/shorten", json!({ "targetUrl": "https://example.com/" })),
+        ("/shorten", json!({ "url": "https://example.com/" })),
+        ("/workspaces/team/links", json!({ "url": "https://example.com/" })),
     ];
     for field in fields {
         for (path, body) in &posts {

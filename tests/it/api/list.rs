@@ -118,8 +118,8 @@ async fn pages_go_on_while_links_come_and_go(kind: Kind) {
     let path = format!("{}?limit=2&sort=short_code", links::path("team"));
     let first = http.get(&path).await.expect(200).json();
     let cursor = first["next_cursor"].as_str().unwrap();
-    http.delete(&format!("{}/code1", links::path("team"))).await.expect(204);
-    http.delete(&format!("{}/code2", links::path("team"))).await.expect(204);
+    http.delete(&format!("{}/code1", links::path("team"))).await.expect(200);
+    http.delete(&format!("{}/code2", links::path("team"))).await.expect(200);
     make(&http, "code0a", json!({})).await;
     let second = http.get(&format!("{path}&cursor={cursor}")).await.expect(200).json();
     let seen: Vec<&str> = second["links"].as_array().unwrap().iter().map(links::code).collect();
@@ -136,7 +136,7 @@ async fn filters_narrow_the_list(kind: Kind) {
     make(&http, "gone", json!({ "tags": ["red"], "expires_at": soon })).await;
     let deleted = make(&http, "deleted", json!({ "tags": ["red"] })).await;
     let retagged = make(&http, "retagged", json!({ "tags": ["red"] })).await;
-    http.delete(&links::path_of(&deleted)).await.expect(204);
+    http.delete(&links::path_of(&deleted)).await.expect(200);
     http.patch(&links::path_of(&retagged), &json!({ "tags": ["blue"] })).await.expect(200);
     let made =
         links::make(&http, "team", &json!({ "original_url": "https://example.com/det" })).await;

@@ -8,5 +8,6 @@ mod health;
 mod hosts;
 mod input;
 mod list;
+mod messages;
 mod revive;
 mod workspaces;

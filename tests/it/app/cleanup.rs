@@ -4,6 +4,7 @@
 use std::time::Duration;
 
 use kurz::app::CleanupEnd;
+use kurz_core::time::Timestamp;
 use kurz_test_support::cleanup::GRACE;
 use kurz_test_support::{Kind, links, on_both_databases};
 use serde_json::{Value, json};
@@ -16,6 +17,7 @@ const JUST_BEFORE: Duration = GRACE.saturating_sub(Duration::from_secs(20));
 on_both_databases! {
     an_expired_link_is_marked_then_purged,
     a_deleted_link_can_be_restored_until_it_is_purged,
+    restoring_a_purged_link_says_that_it_was_purged,
     a_purged_code_comes_back_for_its_own_url_only,
     a_link_that_got_more_time_is_not_touched,
     totals_never_shrink,
@@ -56,7 +58,7 @@ async fn a_deleted_link_can_be_restored_until_it_is_purged(kind: Kind) {
     let link = links::make(&server.http(), "team", &request).await;
     let code = link["short_code"].as_str().unwrap();
     let path = format!("/api/v1/workspaces/team/links/{code}");
-    server.http().delete(&path).await.expect(204);
+    server.http().delete(&path).await.expect(200);
     assert_eq!(server.follow(code).await, 404);
 
     let server = server.pass(JUST_BEFORE).await;
@@ -67,12 +69,39 @@ async fn a_deleted_link_can_be_restored_until_it_is_purged(kind: Kind) {
     let server = server.pass(GRACE * 2).await;
     assert_eq!(server.clean_up().await.purged, 0, "it is alive");
 
-    server.http().delete(&path).await.expect(204);
+    server.http().delete(&path).await.expect(200);
     let server = server.pass(GRACE).await;
     assert_eq!(server.clean_up().await.purged, 1);
-    server.http().post(&format!("{path}/restore"), &json!({})).await.expect(404);
+    server.http().post(&format!("{path}/restore"), &json!({})).await.expect(410);
     assert_eq!(server.follow(code).await, 404);
     assert_eq!(server.home.number("select count(*) from link_tags").await, 0);
+}
+
+async fn restoring_a_purged_link_says_that_it_was_purged(kind: Kind) {
+    let server = start_without_cleanup(kind).await;
+    let request = json!({ "original_url": "https://example.com/a" });
+    let link = links::make(&server.http(), "team", &request).await;
+    let code = link["short_code"].as_str().unwrap();
+    let path = format!("/api/v1/workspaces/team/links/{code}");
+    let deleted = server.http().delete(&path).await.expect(200).json();
+    let until = Timestamp::parse_rfc3339(deleted["restorable_until"].as_str().unwrap()).unwrap();
+    let at = Timestamp::parse_rfc3339(deleted["updated_at"].as_str().unwrap()).unwrap();
+    assert_eq!(until, at.plus(GRACE));
+
+    let server = server.pass(JUST_BEFORE).await;
+    assert_eq!(server.clean_up().await.purged, 0, "as it was promised");
+    let restore = format!("{path}/restore");
+    let restored = server.http().post(&restore, &json!({})).await.expect(200).json();
+    assert_eq!(restored["restorable_until"], json!(null));
+    server.http().delete(&path).await.expect(200);
+    let server = server.pass(GRACE + MINUTE).await;
+    assert_eq!(server.clean_up().await.purged, 1);
+    let answer = server.http().post(&restore, &json!({})).await;
+    let detail = answer.json()["detail"].as_str().unwrap().to_owned();
+    assert!(detail.contains("purged") && detail.contains("create it again"), "{detail}");
+    answer.expect_problem(410, "link-purged");
+    let nothing = "/api/v1/workspaces/team/links/nothing/restore";
+    server.http().post(nothing, &json!({})).await.expect_problem(404, "link-not-found");
 }
 
 async fn a_purged_code_comes_back_for_its_own_url_only(kind: Kind) {
@@ -84,7 +113,7 @@ async fn a_purged_code_comes_back_for_its_own_url_only(kind: Kind) {
     let chosen = links::make(&server.http(), "main", &custom(own)).await;
     let code = plain["short_code"].as_str().unwrap();
     for path in [format!("team/links/{code}"), "main/links/promo".to_owned()] {
-        server.http().delete(&format!("/api/v1/workspaces/{path}")).await.expect(204);
+        server.http().delete(&format!("/api/v1/workspaces/{path}")).await.expect(200);
     }
     let server = server.pass(GRACE).await;
     assert_eq!(server.clean_up().await.purged, 2);

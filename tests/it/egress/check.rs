@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::sync::Mutex;
 use std::time::Duration;
 
-use kurz::app::Probe;
+use kurz::app::{Probe, ProbeResult};
 use kurz_test_support::{Kind, TestServer, links, on_both_databases};
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
@@ -16,6 +16,7 @@ const DAY: Duration = Duration::from_hours(24);
 on_both_databases! {
     each_target_is_checked_once_a_day,
     a_target_that_was_edited_is_not_called_what_the_old_one_was,
+    adma_gets_the_http_status_as_a_number_and_the_word_beside_it,
 }
 
 /// Counts visits; says that targets with `gone` in them are broken.
@@ -29,9 +30,15 @@ impl Fake {
 }
 
 impl Probe for Fake {
-    async fn probe(&self, target: &str) -> &'static str {
+    async fn probe(&self, target: &str) -> ProbeResult {
         *self.0.lock().unwrap().entry(target.to_owned()).or_default() += 1;
-        if target.contains("gone") { "broken" } else { "ok" }
+        if target.contains("gone") {
+            ProbeResult { status: "broken", http_status: Some(404) }
+        } else if target.contains("silent") {
+            ProbeResult { status: "broken", http_status: None }
+        } else {
+            ProbeResult { status: "ok", http_status: Some(200) }
+        }
     }
 }
 
@@ -48,6 +55,7 @@ async fn a_running_kurz_checks_when_it_is_told_to_and_goes_nowhere_private() {
     kurz.wait_for_log("targets were checked");
     let link = http.get("/api/v1/workspaces/main/links/inside").await.expect(200).json();
     assert_eq!(link["destination_status"], "blocked");
+    assert_eq!(link["destination_http_status"], json!(null));
     let (status, _) = kurz.terminate();
     assert!(status.success());
 }
@@ -79,7 +87,7 @@ async fn each_target_is_checked_once_a_day(kind: Kind) {
         links::make(&server.http(), "team", &json!({ "original_url": "https://example.com/dead" }))
             .await;
     let dead = dead["short_code"].as_str().unwrap();
-    server.http().delete(&format!("/api/v1/workspaces/team/links/{dead}")).await.expect(204);
+    server.http().delete(&format!("/api/v1/workspaces/team/links/{dead}")).await.expect(200);
     let mut checked = 0;
     for _ in 0..5 {
         checked += check(&server, &probe).await;
@@ -87,6 +95,7 @@ async fn each_target_is_checked_once_a_day(kind: Kind) {
     assert_eq!((checked, probe.visits()), (151, 151));
     let shown = show(&server, &gone["short_code"]).await;
     assert_eq!(shown["destination_status"], "broken");
+    assert_eq!(shown["destination_http_status"], 404);
     assert!(shown["last_checked_at"].is_string());
 
     server.clock.advance(Duration::from_hours(23));
@@ -107,9 +116,36 @@ async fn a_target_that_was_edited_is_not_called_what_the_old_one_was(kind: Kind)
     let path = format!("/api/v1/workspaces/team/links/{}", link["short_code"].as_str().unwrap());
     let edit = json!({ "original_url": "https://example.com/here" });
     server.http().patch(&path, &edit).await.expect(200);
-    assert_eq!(show(&server, &link["short_code"]).await["destination_status"], "unknown");
+    let shown = show(&server, &link["short_code"]).await;
+    assert_eq!(shown["destination_status"], "unknown");
+    assert_eq!(shown["destination_http_status"], json!(null));
     assert_eq!(check(&server, &probe).await, 0, "not more often for being edited");
     server.clock.advance(DAY);
     assert_eq!(check(&server, &probe).await, 1);
-    assert_eq!(show(&server, &link["short_code"]).await["destination_status"], "ok");
+    let shown = show(&server, &link["short_code"]).await;
+    assert_eq!(shown["destination_status"], "ok");
+    assert_eq!(shown["destination_http_status"], 200);
+}
+
+async fn adma_gets_the_http_status_as_a_number_and_the_word_beside_it(kind: Kind) {
+    let server = start_without_cleanup(kind).await;
+    for path in ["here", "gone", "silent"] {
+        let body = json!({ "originalUrl": format!("https://example.com/{path}") });
+        let link = server.http().post("/api/urls", &body).await.expect(201).json();
+        assert_eq!(link["destinationStatus"], json!(null), "not checked yet");
+        assert_eq!(link["destinationHealth"], json!(null), "not checked yet");
+    }
+    assert_eq!(check(&server, &Fake::default()).await, 3);
+    let list = server.http().get("/api/urls").await.expect(200).json();
+    let found: Vec<(Value, Value)> = list
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|link| (link["destinationStatus"].clone(), link["destinationHealth"].clone()))
+        .collect();
+    // The newest first.
+    assert_eq!(
+        found,
+        [(json!(null), json!("broken")), (json!(404), json!("broken")), (json!(200), json!("ok"))]
+    );
 }

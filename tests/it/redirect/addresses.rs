@@ -91,7 +91,7 @@ async fn the_first_holder_keeps_the_bare_code_for_good(kind: Kind) {
     let promo =
         |n: u8| json!({ "original_url": format!("https://{n}.example/"), "custom_code": "promo" });
     let first = links::make(&http, "one", &promo(1)).await;
-    http.delete(&links::path_of(&first)).await.expect(204);
+    http.delete(&links::path_of(&first)).await.expect(200);
     let second = links::make(&http, "two", &promo(2)).await;
     assert!(second["short_url"].as_str().unwrap().ends_with("/w/two/promo"));
     http.get("/promo").await.expect(404);
@@ -149,7 +149,7 @@ async fn a_preview_shows_the_target_and_does_not_redirect(kind: Kind) {
     kurz.clock.advance(std::time::Duration::from_secs(1));
     let text = http.get("/promo+").await.expect(410).text();
     assert!(!text.contains("https://example.com"), "{text}");
-    http.delete(&links::path_of(&link)).await.expect(204);
+    http.delete(&links::path_of(&link)).await.expect(200);
     http.get("/promo+").await.expect(404);
     kurz.stop().await;
 }

@@ -34,6 +34,7 @@ const ALLOWED: &[Row] = &[
     Row { module: "time", may_import: "", why: BOTTOM },
     Row { module: "sync", may_import: "", why: BOTTOM },
     Row { module: "host_name", may_import: "", why: BOTTOM },
+    Row { module: "visible_text", may_import: "", why: PURE },
     Row { module: "lease", may_import: "", why: PURE },
     Row { module: "group_commit", may_import: "", why: PURE },
     Row { module: "throttle", may_import: "", why: BOTTOM },
@@ -95,7 +96,7 @@ const ALLOWED: &[Row] = &[
     },
     Row {
         module: "problem",
-        may_import: "app account store telemetry",
+        may_import: "app account store telemetry visible_text",
         why: "it is the one place where a refusal becomes a status; the edges share it",
     },
     Row {
@@ -110,7 +111,7 @@ const ALLOWED: &[Row] = &[
     },
     Row {
         module: "web",
-        may_import: "problem app link code account client_address clock language telemetry",
+        may_import: "problem app link code account client_address clock language telemetry visible_text",
         why: EDGE,
     },
     Row {
@@ -132,7 +133,7 @@ const ALLOWED: &[Row] = &[
     Row {
         module: "cli",
         may_import: "server net redirect api compat web jobs app config store cache quota clicks \
-                     peers redis egress link limits code account client_address clock entropy telemetry",
+                     peers redis egress link limits code account client_address clock entropy telemetry visible_text",
         why: "it is the outermost module; nothing but `main` imports it",
     },
     Row { module: "main", may_import: "cli", why: "it is thin: the command line is in `cli`" },

@@ -4,3 +4,4 @@ mod headers;
 mod pages;
 mod reports;
 mod sessions;
+mod visible_text;

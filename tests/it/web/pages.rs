@@ -208,7 +208,7 @@ async fn a_links_page_has_its_history_and_its_hours(kind: Kind) {
     let path = "/api/v1/workspaces/main/links/promo";
     robot.patch(path, &json!({ "original_url": "https://example.com/new" })).await.expect(200);
     token.patch(path, &json!({ "title": "New", "tags": ["a"] })).await.expect(200);
-    token.delete(path).await.expect(204);
+    token.delete(path).await.expect(200);
     token.post(&format!("{path}/restore"), &json!({})).await.expect(200);
     let page = ada.get("/app/w/main/l/promo").await.expect(200).text();
     let history = page.split("class=\"history\"").nth(1).unwrap();
@@ -255,6 +255,7 @@ async fn a_links_page_has_its_history_and_its_hours(kind: Kind) {
 
 on_both_databases!(
     a_links_page_has_its_history_and_its_hours,
+    after_a_deletion_the_page_says_until_when_it_can_be_undone,
     lists_are_searched_sorted_and_paged,
     long_lists_are_searched_by_beginnings,
     a_claimed_link_is_in_its_place_by_clicks,
@@ -344,5 +345,120 @@ async fn strangers_do_not_learn_what_there_is() {
     }
     let preview = server.visitor().get("/w/acme/promo+").await.expect(200).text();
     assert!(!preview.contains("ada@example.com"));
+    server.stop().await;
+}
+
+/// The page after a deletion names the time; after the purge it is said that the link was purged.
+async fn after_a_deletion_the_page_says_until_when_it_can_be_undone(kind: Kind) {
+    let server = TestServer::builder().database(kind).accounts().from_now();
+    let server = server.setting("KURZ_CLEANUP_DELAY", "1d").setting("KURZ_PURGE_GRACE", "3d");
+    let server = server.start().await;
+    let ada = server.sign_up("ada").await;
+    let token = server.log_in("ada").await;
+    let link = json!({ "original_url": "https://example.com/", "custom_code": "promo" });
+    links::make(&token, "main", &link).await;
+    let page = "/app/w/main/l/promo";
+    let deleted = post_form(&ada, &format!("{page}/delete"), &[]).await.expect(303);
+    let shown = token.get("/api/v1/workspaces/main/links/promo").await.expect(200).json();
+    let until = shown["restorable_until"].as_str().unwrap();
+    let (day, time) = until.split_once('T').unwrap();
+    // Without a place for a line to break.
+    let at = format!("{day} {} UTC", &time[..5]).replace('-', "\u{2011}").replace(' ', "\u{a0}");
+    let sentence = format!("This can be undone until {at}.");
+    let text = ada.get(deleted.header("location").unwrap()).await.expect(200).text();
+    assert!(text.contains("promo was deleted.") && text.contains(&sentence), "{sentence}: {text}");
+    assert!(text.contains("/app/w/main/l/promo/restore"), "{text}");
+    let text = ada.get(page).await.expect(200).text();
+    assert!(text.contains(&sentence), "{text}");
+    // A name in the address that no link was deleted under says nothing.
+    post_form(&ada, &format!("{page}/restore"), &[]).await.expect(303);
+    let text = ada.get("/app/w/main?deleted=promo").await.expect(200).text();
+    assert!(!text.contains("was deleted"), "{text}");
+
+    post_form(&ada, &format!("{page}/delete"), &[]).await.expect(303);
+    server.execute("update links set purged_at = deleted_at where code = 'promo'").await;
+    let text = post_form(&ada, &format!("{page}/restore"), &[]).await.expect(410).text();
+    assert!(text.contains("Too late to restore") && text.contains("/app/logout"), "{text}");
+    server.stop().await;
+}
+
+#[tokio::test]
+async fn a_page_that_does_not_exist_keeps_the_header_of_who_is_signed_in() {
+    let server = TestServer::builder().accounts().from_now().start().await;
+    let ada = server.sign_up("ada").await;
+    let paths = ["/app/nothing/here", "/app/w/none", "/app/w/main/l/none", "/app/admin", "/app/x"];
+    for path in paths {
+        let page = ada.get(path).await.expect(404).text();
+        assert!(
+            page.contains("/app/logout") && page.contains("href=\"/app/account\""),
+            "{path}: {page}"
+        );
+        assert!(!page.contains("href=\"/register\""), "{path}: {page}");
+    }
+    // Others see what everybody sees.
+    let page = server.visitor().get("/app/nothing/here").await.expect(404).text();
+    assert!(page.contains("href=\"/register\"") && !page.contains("/app/logout"), "{page}");
+    let page = ada.get("/no/such/page").await.expect(404).text();
+    assert!(
+        !page.contains("/app/logout"),
+        "a short address tells nothing about its visitor: {page}"
+    );
+    server.stop().await;
+}
+
+#[tokio::test]
+async fn the_totals_of_the_front_page_can_be_switched_off() {
+    for (setting, shown) in [("on", true), ("off", false)] {
+        let server = TestServer::builder().accounts().from_now();
+        let server = server.setting("KURZ_FRONT_TOTALS", setting).start().await;
+        let page = server.visitor().get("/").await.expect(200).text();
+        assert_eq!(page.contains("class=\"totals\""), shown, "{page}");
+        assert_eq!(page.contains("live links"), shown, "{page}");
+        // The words of the countdown are there all the same.
+        assert!(page.contains("data-hours="), "{page}");
+        server.stop().await;
+    }
+}
+
+#[tokio::test]
+async fn bulk_lines_with_commas_semicolons_or_tabs_are_columns() {
+    let server = TestServer::builder().accounts().from_now().start().await;
+    let ada = server.sign_up("ada").await;
+    let token = server.log_in("ada").await;
+    let lines = "https://example.com/a,code-a,First title\n\
+        https://example.com/b;code-b\n\
+        https://example.com/c\tcode-c\tThird title\tx, y\n\
+        \"https://example.com/d,d\",code-d\n\
+        javascript:alert(1)";
+    let page = post_form(&ada, "/app/w/main/bulk", &[("lines", lines)]).await.expect(200).text();
+    assert!(page.contains("4 links, 1 refused"), "{page}");
+    assert!(page.contains("cannot lead to a javascript address"), "{page}");
+    let show = async |code: &str| {
+        let path = format!("/api/v1/workspaces/main/links/{code}");
+        token.get(&path).await.expect(200).json()
+    };
+    let (a, c) = (show("code-a").await, show("code-c").await);
+    assert_eq!(
+        (&a["original_url"], &a["title"]),
+        (&json!("https://example.com/a"), &json!("First title"))
+    );
+    assert_eq!(show("code-b").await["original_url"], "https://example.com/b");
+    assert_eq!((&c["title"], &c["tags"]), (&json!("Third title"), &json!(["x", "y"])));
+    assert_eq!(show("code-d").await["original_url"], "https://example.com/d,d");
+
+    // As the script sends them: in parts, each with the line that names the columns.
+    let script = ada.with(reqwest::header::CONTENT_TYPE, "application/json");
+    let header = "title;url;code";
+    for (first, lines) in
+        [(1, json!([header, "E;example.com/e;code-e"])), (3, json!(["F;example.com/f,f;"]))]
+    {
+        let part = json!({ "lines": lines, "first": first, "header": header });
+        let results = script.post("/app/w/main/bulk.json", &part).await.expect(200).json();
+        assert_eq!(results.as_array().unwrap().len(), 1, "{results}");
+        assert!(results[0]["short_url"].is_string(), "{results}");
+    }
+    assert_eq!(show("code-e").await["title"], "E");
+    let list = token.get("/api/v1/workspaces/main/links?q=/f,f").await.expect(200).json();
+    assert_eq!(list["links"][0]["original_url"], "https://example.com/f,f");
     server.stop().await;
 }

@@ -53,6 +53,8 @@ pub enum Refused {
     MissingRole(Role),
     /// A key is not enough: it needs a login.
     NeedsSignIn,
+    /// The key is bound to another workspace, whether the one that was named exists or not.
+    OtherWorkspace,
     /// The caller may not know that it exists.
     Hidden,
 }
@@ -82,7 +84,11 @@ pub fn in_workspace(
     };
     let elsewhere = identity.only_workspace.as_ref().is_some_and(|only| only != place.workspace);
     let stranger = !place.is_main && !identity.is_admin && place.role.is_none();
-    if elsewhere || stranger {
+    // Before anything that depends on the workspace, so that the answer tells nothing about it.
+    if elsewhere {
+        return Err(Refused::OtherWorkspace);
+    }
+    if stranger {
         return Err(Refused::Hidden);
     }
     scope(identity, act.scope())?;
@@ -133,7 +139,7 @@ pub fn to_new_workspace(caller: &Caller) -> Result<(), Refused> {
         return Ok(());
     }
     let identity = to_account(caller, Scope::Manage)?;
-    if identity.only_workspace.is_some() { Err(Refused::Hidden) } else { Ok(()) }
+    if identity.only_workspace.is_some() { Err(Refused::OtherWorkspace) } else { Ok(()) }
 }
 
 fn scope(identity: &Identity, needed: Scope) -> Result<(), Refused> {
@@ -252,8 +258,9 @@ mod tests {
                     } else {
                         assert_eq!(here, Err(Refused::MissingScope(act.scope())));
                     }
-                    assert_eq!(ask(&key, "main", None, act), Err(Refused::Hidden));
-                    assert_eq!(ask(&key, "other", Some(Role::Admin), act), Err(Refused::Hidden));
+                    assert_eq!(ask(&key, "main", None, act), Err(Refused::OtherWorkspace));
+                    let other = ask(&key, "other", Some(Role::Admin), act);
+                    assert_eq!(other, Err(Refused::OtherWorkspace));
                 }
                 assert_eq!(signed_in(&key), Err(Refused::NeedsSignIn));
                 assert!(to_new_workspace(&key).is_err());

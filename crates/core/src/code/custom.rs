@@ -70,20 +70,41 @@ pub fn parse(text: &str, reserved: &Reserved) -> Result<Code, CodeError> {
 
 /// The words that no code may be, case-insensitively.
 #[derive(Clone, Debug)]
-pub struct Reserved(BTreeSet<String>);
+pub struct Reserved {
+    /// Words whose addresses answer GET, or may do so in future.
+    pages: BTreeSet<String>,
+    /// Words whose addresses answer other methods alone.
+    others: BTreeSet<String>,
+}
 
 impl Reserved {
     /// The first segments of `routes` (patterns such as `/api/v1/links/{code}`) that are literal,
     /// and the words reserved for future pages.
     pub fn from_routes<'a>(routes: impl IntoIterator<Item = &'a str>) -> Self {
         let segments = routes.into_iter().filter_map(first_segment);
-        Self(segments.chain(KEPT_FREE.iter().copied()).map(str::to_ascii_lowercase).collect())
+        let words = segments.chain(KEPT_FREE.iter().copied()).map(str::to_ascii_lowercase);
+        Self { pages: words.collect(), others: BTreeSet::new() }
+    }
+
+    /// The same, with the first segments of routes that do not answer GET.
+    #[must_use]
+    pub fn with_other_methods<'a>(mut self, routes: impl IntoIterator<Item = &'a str>) -> Self {
+        let segments = routes.into_iter().filter_map(first_segment).map(str::to_ascii_lowercase);
+        self.others = segments.filter(|word| !self.pages.contains(word)).collect();
+        self
     }
 
     /// Whether `word` is reserved. Generated codes must be checked too: seven random letters can spell
     /// `metrics`.
     pub fn contains(&self, word: &str) -> bool {
-        self.0.contains(&word.to_ascii_lowercase())
+        let word = word.to_ascii_lowercase();
+        self.pages.contains(&word) || self.others.contains(&word)
+    }
+
+    /// Whether `word` is a page. A link that had the word as its code before it was reserved goes on
+    /// redirecting where this is not so.
+    pub fn answers_get(&self, word: &str) -> bool {
+        self.pages.contains(&word.to_ascii_lowercase())
     }
 }
 
@@ -120,6 +141,13 @@ mod tests {
         for word in ["it", "x", "code", "{code}", "", "shorten2", "promo", "docs"] {
             assert!(!reserved.contains(word), "{word}");
         }
+    }
+
+    #[test]
+    fn words_of_other_methods_are_reserved_and_answer_no_get() {
+        let reserved = reserved().with_other_methods(["/shorten", "/teams/{id}/links"]);
+        assert!(reserved.contains("Teams") && !reserved.answers_get("teams"));
+        assert!(reserved.answers_get("shorten"), "another route of this word answers GET");
     }
 
     // threats: B2, B4

@@ -32,7 +32,7 @@ mod test_random;
 
 use std::fmt;
 
-pub use canonical::{Canonical, UrlError, canonicalise};
+pub use canonical::{Canonical, UrlError, canonicalise, scheme_of};
 pub use custom::{CodeError, Reserved};
 pub use workspace::WorkspaceId;
 

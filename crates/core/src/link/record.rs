@@ -1,5 +1,7 @@
 //! A link as it is stored, and its status.
 
+use std::time::Duration;
+
 use crate::account::{KeyId, UserId};
 use crate::code::{Code, WorkspaceId};
 use crate::link::{LinkFields, LinkId, Month, Reason, Strategy};
@@ -41,6 +43,8 @@ pub struct Link {
     pub is_temporary: bool,
     /// The result of the last check of the target.
     pub destination_status: Option<String>,
+    /// The HTTP status of the last response of the target; `None` when there was none.
+    pub destination_http_status: Option<u16>,
     /// When the target was last checked.
     pub last_checked_at: Option<Timestamp>,
     /// Since when and why it is disabled, if it is.
@@ -83,6 +87,14 @@ impl Status {
 }
 
 impl Link {
+    /// Until when it can be restored for certain, if it is deleted: cleanup purges it at its next run after that.
+    /// A link that had expired before it was deleted is purged as soon as an expired one would be.
+    pub fn restorable_until(&self, grace: Duration) -> Option<Timestamp> {
+        let deleted = self.deleted_at.filter(|_| self.purged_at.is_none())?;
+        let expired = self.expired_at.filter(|_| self.fields.expires_at.is_some());
+        Some(expired.map_or(deleted, |expired| expired.min(deleted)).plus(grace))
+    }
+
     /// The status at `now`; `None` for a tombstone.
     pub fn status(&self, now: Timestamp) -> Option<Status> {
         if self.purged_at.is_some() {

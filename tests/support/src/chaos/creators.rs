@@ -191,7 +191,7 @@ impl<'a> Creator<'a> {
         let Some((at, own)) = self.pick() else { return Ok(()) };
         self.own.swap_remove(at);
         let answer = self.send(0, Method::DELETE, &own.key.api(), None).await;
-        let done = matches!(&answer, Ok(answer) if answer.status == 204);
+        let done = matches!(&answer, Ok(answer) if answer.status == 200);
         let end = if done { End::Acknowledged } else { End::Unknown };
         self.notes.write(|history| history.deleted(own.key.clone(), end));
         if done { Ok(()) } else { self.settle(answer, &format!("deleting {}", own.key.path())) }

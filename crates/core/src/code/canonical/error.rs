@@ -3,7 +3,7 @@
 //! Not an HTTP status: the edge decides that. Invariant: a code, once published, never changes its
 //! meaning.
 
-use super::MAX_BYTES;
+use super::{MAX_BYTES, scheme_of};
 
 /// Why a text is not a URL that kurz shortens.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
@@ -42,6 +42,16 @@ pub enum UrlError {
 }
 
 impl UrlError {
+    /// The sentence about `url`, which names its scheme where that is what is wrong.
+    pub fn about(self, url: &str) -> String {
+        match scheme_of(url).filter(|_| self == Self::SchemeNotAllowed) {
+            Some(scheme) => format!(
+                "A link cannot lead to a `{scheme}:` URL: only http and https URLs can be shortened."
+            ),
+            None => self.to_string(),
+        }
+    }
+
     /// The stable kebab-case code of this refusal.
     pub const fn code(self) -> &'static str {
         match self {

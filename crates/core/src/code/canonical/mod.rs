@@ -169,12 +169,19 @@ fn split_scheme(text: &str) -> Result<(Scheme, &str), UrlError> {
 
 /// Distinguishes a scheme that is not allowed from a text without a scheme, for a helpful message.
 fn scheme_error(text: &str) -> UrlError {
-    let Some((name, _)) = text.split_once(':') else { return UrlError::SchemeMissing };
+    match scheme_of(text).as_deref() {
+        // `http:/example.com` has the right scheme and lacks the slashes.
+        None | Some("http" | "https") => UrlError::SchemeMissing,
+        Some(_) => UrlError::SchemeNotAllowed,
+    }
+}
+
+/// The scheme of a text, in lower case, if it begins with one.
+pub fn scheme_of(text: &str) -> Option<String> {
+    let (name, _) = text.trim_start_matches(|c| c <= ' ').split_once(':')?;
     let is_scheme = name.starts_with(|c: char| c.is_ascii_alphabetic())
         && name.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'+' | b'-' | b'.'));
-    // `http:/example.com` has the right scheme and lacks the slashes.
-    let is_ours = name.eq_ignore_ascii_case("http") || name.eq_ignore_ascii_case("https");
-    if is_scheme && !is_ours { UrlError::SchemeNotAllowed } else { UrlError::SchemeMissing }
+    is_scheme.then(|| name.to_ascii_lowercase())
 }
 
 /// Splits before the first byte that `stop` accepts; `stop` accepts ASCII only.
