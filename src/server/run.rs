@@ -19,7 +19,7 @@ use super::{admin, parts, routes};
 use crate::app::{App, AppError, CleanupTimes};
 use crate::client_address::TrustedProxies;
 use crate::clock::Clock;
-use crate::config::{Config, Retention};
+use crate::config::{AdminListen, Config, Retention};
 use crate::egress::Checker;
 use crate::entropy::Entropy;
 use crate::jobs;
@@ -88,11 +88,7 @@ impl RunningServer {
         let public = Listeners::bind(config.net.listen, config.net.workers(), "KURZ_LISTEN")?
             .speaking(tls.as_ref())
             .behind(Arc::clone(&proxies));
-        let admin = config
-            .net
-            .admin_listen
-            .map(|address| Listeners::bind(address, NonZeroUsize::MIN, "KURZ_ADMIN_LISTEN"));
-        let admin = admin.transpose()?;
+        let admin = bind_admin(config.net.admin_listen)?;
 
         let (bound, drawn) = (public.address(), entropy.clone());
         let parts = parts::parts(config, store, bound, clock.clone(), entropy);
@@ -170,6 +166,20 @@ impl RunningServer {
         app.shut_down().await?;
         lock.end();
         Ok(())
+    }
+}
+
+/// The admin listener. A default address that is taken is no reason not to start.
+fn bind_admin(listen: AdminListen) -> Result<Option<Listeners>, ListenError> {
+    let Some(address) = listen.address() else { return Ok(None) };
+    match Listeners::bind(address, NonZeroUsize::MIN, "KURZ_ADMIN_LISTEN") {
+        Err(error) if listen == AdminListen::Default => {
+            tracing::warn!(
+                "{error}; kurz runs without /metrics: name an address with --admin-listen, or off"
+            );
+            Ok(None)
+        }
+        bound => bound.map(Some),
     }
 }
 
