@@ -221,6 +221,7 @@ fn spawn_jobs(
 ) {
     tasks.spawn(jobs::flush::run(Arc::clone(app), stop.clone()));
     tasks.spawn(jobs::store_connections::run(Arc::clone(app), stop.clone()));
+    tasks.spawn(jobs::store_file::run(Arc::clone(app), stop.clone()));
     tasks.spawn(jobs::heartbeat::run(Arc::clone(app), stop.clone()));
     let schedule = jobs::cleanup::Schedule {
         delay: retention.cleanup_delay,

@@ -4,3 +4,4 @@ mod answers;
 mod logs;
 mod restarts;
 mod start_errors;
+mod store_file;
