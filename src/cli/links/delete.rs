@@ -21,6 +21,7 @@ pub(super) struct Args {
 
 pub(super) fn run(args: &Args) -> Result<(), CliError> {
     let client = ApiClient::from_environment()?;
-    block_on(client.delete(&args.link.path()))?;
+    let named = args.link.located(&client)?;
+    block_on(client.delete(&named.path()))?;
     print_line(&format!("deleted {}", args.link.code()))
 }

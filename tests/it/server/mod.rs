@@ -4,4 +4,5 @@ mod answers;
 mod logs;
 mod restarts;
 mod start_errors;
+mod stop_signals;
 mod store_file;
