@@ -51,9 +51,12 @@ pub fn router(app: Arc<App>) -> Router {
         pages = pages.route(path, page);
     }
     let guard = axum::middleware::from_fn_with_state(Arc::clone(&app), web::guard);
+    let open_pages = axum::middleware::from_fn_with_state(Arc::clone(&app), web::guard_open_pages);
+    let open_api = axum::middleware::from_fn_with_state(Arc::clone(&app), web::guard_open_api);
     let headers = Headers::new(&app.policy().public_url);
     let router = router
-        .merge(pages.layer(guard))
+        .layer(open_api)
+        .merge(pages.layer(guard).layer(open_pages))
         .fallback(web::short_address)
         .method_not_allowed_fallback(method_not_allowed);
     contain(router)
