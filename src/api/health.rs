@@ -46,6 +46,9 @@ pub(crate) async fn healthz() -> &'static str {
 pub(crate) async fn readyz(State(app): State<Arc<App>>) -> Response {
     let (ready, store) = match app.check_store().await {
         Ok(()) => (true, "ok".to_owned()),
+        Err(error) if error.is_displaced_store() => {
+            (false, "the file of the database was moved away or replaced".to_owned())
+        }
         // The reason in full is in the log: it may name servers.
         Err(_) => (false, "the database does not answer".to_owned()),
     };

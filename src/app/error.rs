@@ -158,6 +158,13 @@ pub enum AppError {
     Store(#[from] store::Error),
 }
 
+impl AppError {
+    /// Whether the file of the store is not where it was opened.
+    pub fn is_displaced_store(&self) -> bool {
+        matches!(self, Self::Store(error) if matches!(error.kind(), store::Error::Displaced(_)))
+    }
+}
+
 impl From<Refused> for AppError {
     fn from(refused: Refused) -> Self {
         match refused {

@@ -202,6 +202,11 @@ impl App {
         self.parts.store.keep_connections_open().await;
     }
 
+    /// Whether the file of the store is still where it was opened.
+    pub async fn check_store_file(&self) -> Result<(), AppError> {
+        Ok(self.parts.store.check_file().await?)
+    }
+
     /// Links in memory and about how many bytes they take.
     pub fn cache_size(&self) -> (usize, u64) {
         self.parts.links.size()

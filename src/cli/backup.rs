@@ -6,6 +6,7 @@ use super::CliError;
 use super::lines::print_line;
 use super::settings::Settings;
 use crate::config::size;
+use crate::entropy::Entropy;
 use crate::store;
 
 const EXAMPLES: &str = "\
@@ -33,7 +34,7 @@ pub(super) struct Args {
 
 pub(super) fn run(args: &Args) -> Result<(), CliError> {
     let config = args.settings.load()?;
-    let bytes = store::backup(&config.store.url, &args.file)?;
+    let bytes = store::backup(&config.store.url, &args.file, &Entropy::os())?;
     let (url, file, size) = (&config.store.url, args.file.display(), size::print(bytes));
     print_line(&format!("{url} is backed up in {file} ({size}, checked)"))
 }

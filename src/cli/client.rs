@@ -4,10 +4,11 @@
 //! for and nowhere else; every wait and every answer has an end; whatever goes wrong is one sentence.
 
 use std::error::Error;
+use std::path::Path;
 use std::time::Duration;
 
 use reqwest::redirect::Policy;
-use reqwest::{Method, Response, StatusCode};
+use reqwest::{Certificate, Method, Response, StatusCode};
 use serde::Deserialize;
 use serde_json::Value;
 use url::Url;
@@ -52,9 +53,11 @@ impl ApiClient {
             .no_proxy()
             .connect_timeout(CONNECT)
             .timeout(REQUEST);
-        if config.url.scheme() == "http" {
+        match &config.tls_ca {
             // No certificate will be looked at; this spares reading the machine's.
-            http = http.tls_certs_only([]);
+            _ if config.url.scheme() == "http" => http = http.tls_certs_only([]),
+            Some(file) => http = http.tls_certs_merge(authorities(file)?),
+            None => {}
         }
         let http = http.build().map_err(|error| {
             let text = format!("cannot prepare a connection: {}", reason(&error));
@@ -157,6 +160,12 @@ impl ApiClient {
 
     fn unreachable(&self, error: &reqwest::Error) -> CliError {
         let (url, reason) = (&self.config.url, reason(error));
+        if reason.contains("certificate") {
+            return CliError::Failed(format!(
+                "Cannot trust the server at {url} ({reason}): if its certificate is from a private \
+                 authority, set KURZ_TLS_CA to a file with that authority's certificate."
+            ));
+        }
         CliError::Failed(format!(
             "Cannot reach kurz at {url} ({reason}): is it running? Set KURZ_URL to its address."
         ))
@@ -170,6 +179,23 @@ impl ApiClient {
             "What answers at {url} (with status {status}) is not kurz: set KURZ_URL to its address."
         ))
     }
+}
+
+/// The certificate authorities of `KURZ_TLS_CA`.
+fn authorities(file: &Path) -> Result<Vec<Certificate>, CliError> {
+    let refused = |why: &dyn std::fmt::Display| {
+        CliError::Refused(format!(
+            "The certificate authorities in {} (KURZ_TLS_CA) cannot be read: {why}.",
+            file.display()
+        ))
+    };
+    let pem = std::fs::read(file).map_err(|error| refused(&error))?;
+    let certificates =
+        Certificate::from_pem_bundle(&pem).map_err(|error| refused(&reason(&error)))?;
+    if certificates.is_empty() {
+        return Err(refused(&"it holds no certificate"));
+    }
+    Ok(certificates)
 }
 
 /// The innermost cause: the outer ones only say that there was a request.

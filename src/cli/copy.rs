@@ -7,8 +7,6 @@
 use std::io::{self, IsTerminal, Write};
 use std::time::Duration;
 
-use indicatif::{ProgressBar, ProgressStyle};
-
 use super::CliError;
 use super::lines::print_text;
 use super::runtime::block_on;
@@ -35,6 +33,8 @@ const STATEMENT_TIMEOUT: Duration = Duration::from_hours(1);
 
 /// How long a plain report is silent.
 const SILENCE: Duration = Duration::from_secs(2);
+/// How long the line on a terminal stays as it is.
+const SHORT_SILENCE: Duration = Duration::from_millis(200);
 
 /// Copy a whole store into another, SQLite or PostgreSQL, and compare the two
 #[derive(Debug, clap::Args)]
@@ -110,46 +110,37 @@ fn summary(sums: &[Checksum], from: &StoreUrl, to: &StoreUrl) -> String {
     lines.join("\n")
 }
 
-/// How far the copy is, on stderr: a bar on a terminal, elsewhere a line now and then.
+/// How far the copy is, on stderr: on a terminal one line that is written over, elsewhere a line now and then.
 struct CopyProgress {
-    bar: Option<ProgressBar>,
+    is_terminal: bool,
     since: Stopwatch,
     doing: &'static str,
 }
 
 impl CopyProgress {
     fn new() -> Self {
-        let bar = io::stderr().is_terminal().then(|| {
-            let style = ProgressStyle::with_template(
-                "{msg} [{wide_bar}] {human_pos} of {human_len} rows, {per_sec}, {eta} left",
-            );
-            // A bar of the default look is better than none.
-            let style = style.unwrap_or_else(|_| ProgressStyle::default_bar());
-            ProgressBar::new(0).with_style(style.progress_chars("=> "))
-        });
-        Self { bar, since: Stopwatch::start(), doing: "" }
+        Self { is_terminal: io::stderr().is_terminal(), since: Stopwatch::start(), doing: "" }
     }
 
     fn show(&mut self, Progress { doing, done, total }: Progress) {
-        let is_new = self.doing != doing;
-        self.doing = doing;
-        if let Some(bar) = &self.bar {
-            if is_new {
-                bar.reset();
-                bar.set_length(total);
-                bar.set_message(doing);
-            }
-            bar.set_position(done);
-        } else if is_new || done == total || self.since.elapsed() > SILENCE {
-            self.since = Stopwatch::start();
-            // Nobody reads it any more? The copy goes on.
-            let _ = writeln!(io::stderr(), "{doing}: {done} of {total} rows");
+        let silence = if self.is_terminal { SHORT_SILENCE } else { SILENCE };
+        if self.doing == doing && done != total && self.since.elapsed() < silence {
+            return;
         }
+        self.doing = doing;
+        self.since = Stopwatch::start();
+        let percent = done.saturating_mul(100).checked_div(total).unwrap_or(100);
+        // Nobody reads it any more? The copy goes on.
+        let _ = if self.is_terminal {
+            write!(io::stderr(), "\r\x1b[K{doing}: {done} of {total} rows ({percent} %)")
+        } else {
+            writeln!(io::stderr(), "{doing}: {done} of {total} rows")
+        };
     }
 
     fn finish(&self) {
-        if let Some(bar) = &self.bar {
-            bar.finish_and_clear();
+        if self.is_terminal {
+            let _ = write!(io::stderr(), "\r\x1b[K");
         }
     }
 }

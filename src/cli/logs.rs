@@ -6,8 +6,9 @@
 use std::io::{self, IsTerminal};
 
 use tracing::Dispatch;
-use tracing_subscriber::EnvFilter;
+use tracing_subscriber::filter::Targets;
 use tracing_subscriber::fmt::MakeWriter;
+use tracing_subscriber::layer::SubscriberExt;
 use tracing_subscriber::util::SubscriberInitExt;
 
 use super::CliError;
@@ -32,16 +33,18 @@ where
             format!("{},{}", log.directives, access_log::DIRECTIVE)
         }
     };
-    let filter = EnvFilter::builder().parse(directives).map_err(|error| failed(&error))?;
+    let filter: Targets = directives.parse().map_err(|error| failed(&error))?;
     // By default a failed write is told on stderr, which panics when stderr is what failed.
-    let lines = tracing_subscriber::fmt()
-        .with_env_filter(filter)
+    let lines = tracing_subscriber::fmt::layer()
         .with_writer(VisibleLog::new(writer, colours))
         .log_internal_errors(false);
+    let log_to = tracing_subscriber::registry().with(filter);
     Ok(match log.format {
-        LogFormat::Human => lines.compact().with_ansi(colours).into(),
-        // The list of spans would repeat the one span that there is.
-        LogFormat::Json => lines.json().flatten_event(true).with_span_list(false).into(),
+        LogFormat::Human => log_to.with(lines.compact().with_ansi(colours)).into(),
+        LogFormat::Json => {
+            // The list of spans would repeat the one span that there is.
+            log_to.with(lines.json().flatten_event(true).with_span_list(false)).into()
+        }
     })
 }
 

@@ -24,8 +24,8 @@ const MOST_BYTES: u64 = 1 << 10;
 /// Which store.
 #[derive(Debug, clap::Args)]
 pub(super) struct StoreArgs {
-    /// The store with the accounts [default: kurz.db, an SQLite file]
-    #[arg(long, global = true, value_name = "URL")]
+    /// The store with the accounts: a file, or the URL of a database [default: kurz.db]
+    #[arg(long, global = true, value_name = "STORE")]
     store: Option<String>,
     /// The settings file [default: kurz.toml, if it exists]
     #[arg(long, global = true, value_name = "FILE")]
@@ -59,7 +59,7 @@ where
         .build()
         .map_err(|error| failed(&error))?;
     runtime.block_on(async {
-        let store = Store::open(&config.store).await.map_err(|error| failed(&error))?;
+        let store = Store::open_existing(&config.store).await.map_err(|error| failed(&error))?;
         let passwords =
             Passwords::start(NonZeroUsize::MIN, QUEUE, COST).map_err(|error| failed(&error))?;
         work(Accounts {

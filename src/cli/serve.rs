@@ -1,6 +1,9 @@
 //! `kurz serve`: the server.
 
+use std::time::Duration;
+
 use rustix::process::{Resource, getrlimit, setrlimit};
+use tokio::time::Instant;
 
 use crate::cli::lines::print_line;
 use crate::cli::settings::{self, Settings};
@@ -10,11 +13,13 @@ use crate::config::Config;
 use crate::entropy::Entropy;
 use crate::net::signals::Signals;
 use crate::server::run::RunningServer;
+use crate::store;
 
 const EXAMPLES: &str = "\
 Examples:
   kurz serve                                         embedded SQLite, on 127.0.0.1:8080
-  kurz serve --listen 0.0.0.0:80 --store sqlite:///var/lib/kurz/kurz.db
+  kurz serve --port 8081 --store links.db            a file and a port of its own
+  kurz serve --listen :80 --store /var/lib/kurz/kurz.db    on every address of this machine
   KURZ_STORE=postgres://kurz@db/kurz kurz serve --open
   kurz serve --store postgres://kurz@db/kurz --redis redis://cache    one of many instances
 
@@ -27,9 +32,18 @@ pub(super) struct Args {
     /// No accounts: every caller may do everything
     #[arg(long)]
     open: bool,
-    /// Address to listen on [default: 127.0.0.1:8080]
+    /// Address to listen on, or a port of this machine [default: 127.0.0.1:8080]
     #[arg(long, value_name = "ADDRESS")]
     listen: Option<String>,
+    /// The port alone; the address stays
+    #[arg(long, value_name = "PORT", conflicts_with = "listen")]
+    port: Option<u16>,
+    /// Address of /metrics, or off [default: 127.0.0.1:9580, if it is free]
+    #[arg(long, value_name = "ADDRESS")]
+    admin_listen: Option<String>,
+    /// What is logged: error, warn, info, debug, trace, off, or directives [default: info]
+    #[arg(long, value_name = "LEVEL")]
+    log: Option<String>,
     /// Redis for several instances: shared quotas and invalidation [default: none]
     #[arg(long, value_name = "URL")]
     redis: Option<String>,
@@ -41,6 +55,9 @@ pub(super) fn run(args: &Args) -> Result<(), CliError> {
     let mut overrides = args.settings.overrides();
     overrides.set("open", args.open.then_some("true"));
     overrides.set("listen", args.listen.as_deref());
+    overrides.port = args.port;
+    overrides.set("admin_listen", args.admin_listen.as_deref());
+    overrides.set("log", args.log.as_deref());
     overrides.set("redis", args.redis.as_deref());
     let config = settings::load(&overrides)?;
     logs::init(&config.log)?;
@@ -50,7 +67,10 @@ pub(super) fn run(args: &Args) -> Result<(), CliError> {
         .enable_all()
         .build()
         .map_err(|error| CliError::Failed(format!("cannot start the runtime: {error}")))?;
-    runtime.block_on(serve(&config))
+    let done = runtime.block_on(serve(&config));
+    // Whoever asked twice does not wait for requests in flight.
+    runtime.shutdown_background();
+    done
 }
 
 async fn serve(config: &Config) -> Result<(), CliError> {
@@ -67,6 +87,10 @@ async fn serve(config: &Config) -> Result<(), CliError> {
                     `kurz user add EMAIL --admin`; anybody can shorten meanwhile";
         tracing::info!("{hint}");
     }
+    if let Some(exposed) = store::exposed_files(&config.store.url) {
+        tracing::warn!("{exposed}");
+    }
+    print_line(&format!("store {}", config.store.url.absolute()))?;
     if let Some(admin) = program.admin_address() {
         print_line(&format!("admin on http://{admin}"))?;
     }
@@ -74,14 +98,27 @@ async fn serve(config: &Config) -> Result<(), CliError> {
     print_line(&format!("listening on {scheme}://{}", program.address()))?;
     let signal = signals.next().await;
     tracing::info!(signal, "stopping: requests in flight may end");
+    // A service manager and a terminal may both send one: that is one request to stop.
+    let asked = Instant::now();
+    let second = async {
+        loop {
+            let signal = signals.next().await;
+            if asked.elapsed() >= SAME_SIGNAL {
+                return signal;
+            }
+        }
+    };
     tokio::select! {
         done = program.shutdown() => done.map_err(|error| {
             failed(&format!("the last click counts could not be written: {error}"))
         }),
         // Somebody who asks twice means it.
-        signal = signals.next() => Err(failed(&format!("stopped at once by a second {signal}"))),
+        signal = second => Err(failed(&format!("stopped at once by a second {signal}"))),
     }
 }
+
+/// Signals that come this soon after the first are the same one.
+const SAME_SIGNAL: Duration = Duration::from_secs(1);
 
 /// Descriptors beside those of connections: listeners, the database's files, pipes.
 const OTHER_DESCRIPTORS: u64 = 200;

@@ -8,8 +8,8 @@ use crate::config::{self, Config, Overrides};
 /// The flags of the store and of the settings' file.
 #[derive(Debug, clap::Args)]
 pub(super) struct Settings {
-    /// The store [default: `sqlite://kurz.db`]
-    #[arg(long, value_name = "URL")]
+    /// The store: a file, or the URL of a database [default: kurz.db, an SQLite file]
+    #[arg(long, value_name = "STORE")]
     store: Option<String>,
     /// The settings file [default: kurz.toml, if it exists]
     #[arg(long, value_name = "FILE")]

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::CliError;
-use super::arguments::{strategies, workspace};
+use super::arguments::{strategies, target, workspace};
 use super::client::ApiClient;
 use super::lines::print_line;
 use super::links::fields::NewFields;
@@ -14,16 +14,17 @@ const EXAMPLES: &str = "\
 Examples:
   kurz shorten https://example.com/spring-sale
   kurz shorten https://example.com/spring-sale --workspace acme --code spring
-  kurz shorten https://example.com/trial --expires-at 2026-12-31T23:59:59Z --tag ads --tag q4
+  kurz shorten example.com/trial --expires-at 7d --tag ads --tag q4
   KURZ_URL=https://kurz.example KURZ_API_KEY=kurz_… kurz shorten https://example.com --json
 
-KURZ_URL names the server (http://127.0.0.1:8080 if it is not set), KURZ_API_KEY the API key.";
+KURZ_URL names the server (http://127.0.0.1:8080 if it is not set), KURZ_API_KEY the API key, and
+KURZ_TLS_CA the certificate authority of a server with a private one.";
 
 /// Create a short link and print it
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct Args {
-    /// The target, with http:// or https://
+    /// The target; https:// unless it says otherwise
     url: String,
     /// The workspace [default: main]
     #[arg(long, value_name = "W", allow_hyphen_values = true, value_parser = workspace)]
@@ -66,7 +67,7 @@ pub(super) fn print_link(link: &Value, json: bool) -> Result<(), CliError> {
 impl Args {
     fn body(&self) -> Value {
         let mut body = self.fields.body();
-        body.insert("original_url".to_owned(), json!(self.url));
+        body.insert("original_url".to_owned(), json!(target(&self.url)));
         for (name, value) in [("custom_code", &self.code), ("strategy", &self.strategy)] {
             if let Some(value) = value {
                 body.insert(name.to_owned(), json!(value));

@@ -1,15 +1,20 @@
-//! `KURZ_URL` and `KURZ_API_KEY`, for the subcommands that talk to a server. They are not settings of
-//! the server, which ignores them.
+//! `KURZ_URL`, `KURZ_API_KEY` (or `KURZ_API_KEY_FILE`) and `KURZ_TLS_CA`, for the subcommands that talk to a
+//! server. The first two are not settings of the server, which ignores them.
+
+use std::path::PathBuf;
 
 use super::error::ConfigError;
 use super::public_url::{self, PublicUrl};
 use super::secret::Secret;
-use super::value_parser::{ValueParser, secret};
+use super::secret_file;
+use super::value_parser::{ValueParser, path, secret};
 
 #[derive(Clone, Debug)]
 pub(crate) struct ClientConfig {
     pub(crate) url: PublicUrl,
     pub(crate) api_key: Option<Secret>,
+    /// A PEM file with certificate authorities beside the machine's.
+    pub(crate) tls_ca: Option<PathBuf>,
 }
 
 impl ClientConfig {
@@ -26,9 +31,22 @@ impl ClientConfig {
         let key = secret(1..=1000).require("visible ASCII only", |key| {
             key.expose().bytes().all(|byte| byte.is_ascii_graphic())
         });
-        Ok(Self { url, api_key: find(&env, "KURZ_API_KEY", &key)? })
+        let api_key = match (find(&env, "KURZ_API_KEY", &key)?, find(&env, KEY_FILE, &path())?) {
+            (Some(_), Some(_)) => {
+                let first = "KURZ_API_KEY".to_owned();
+                return Err(ConfigError::Both { first, second: KEY_FILE.to_owned() });
+            }
+            (None, Some(file)) => {
+                let text = secret_file::read(KEY_FILE, &file.to_string_lossy())?;
+                Some(key.read(KEY_FILE, &text)?)
+            }
+            (given, None) => given,
+        };
+        Ok(Self { url, api_key, tls_ca: find(&env, "KURZ_TLS_CA", &path())? })
     }
 }
+
+const KEY_FILE: &str = "KURZ_API_KEY_FILE";
 
 fn find<T: 'static>(
     env: &[(String, String)],
@@ -62,6 +80,15 @@ mod tests {
         let client = client.unwrap();
         assert_eq!(client.url.as_str(), "https://kurz.example");
         assert_eq!(client.api_key.unwrap().expose(), "kurz_a");
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("key");
+        std::fs::write(&file, "kurz_b\n").unwrap();
+        let file = file.to_str().unwrap();
+        let client = read(&[(KEY_FILE, file), ("KURZ_TLS_CA", "ca.pem")]).unwrap();
+        assert_eq!(client.api_key.unwrap().expose(), "kurz_b");
+        assert_eq!(client.tls_ca, Some(PathBuf::from("ca.pem")));
+        let both = read(&[(KEY_FILE, file), ("KURZ_API_KEY", "kurz_a")]).unwrap_err().to_string();
+        assert!(both.contains("both set"), "{both}");
         let message = read(&[("KURZ_URL", "kurz.example")]).unwrap_err().to_string();
         assert!(
             message.starts_with("KURZ_URL is \"kurz.example\", but it takes http://"),

@@ -4,6 +4,7 @@
 
 use std::fmt::Write;
 
+use super::secret_file;
 use super::sections;
 use super::setting::{DocumentedDefault, Setting};
 
@@ -24,7 +25,12 @@ win: defaults < file < environment < command line.
 A setting that is unknown, of the wrong type or out of bounds stops the start with a sentence that
 names it. Durations are a whole number with `ms`, `s`, `m`, `h` or `d`, or `0`; sizes are bytes, or
 a whole number with `KiB`, `MiB` or `GiB`. `KURZ_URL` and `KURZ_API_KEY` belong to the subcommands
-that talk to a server; `kurz serve` ignores them.
+that talk to a server; `kurz serve` ignores them, and the variables that Kubernetes adds for a Service
+named kurz (`KURZ_SERVICE_HOST`, `KURZ_PORT=tcp://…`).
+
+A setting that may hold a secret can be read from a file instead: `KURZ_JWT_SECRET_FILE=/run/secrets/jwt`,
+or `jwt_secret_file` in the settings file. The newline at the end does not count. The setting and its file
+together are an error. [`deploy/kurz.toml`](../deploy/kurz.toml) is a sample of a settings file.
 ";
 
 /// The page of all settings, in Markdown.
@@ -47,7 +53,11 @@ fn row(setting: &Setting) -> String {
         DocumentedDefault::Description(description) => description.to_owned(),
     };
     let Setting { key, accepts, doc, .. } = setting;
-    format!("| `{key}` | `{}` | {default} | {accepts} | {doc} |\n", setting.variable())
+    let mut variable = format!("`{}`", setting.variable());
+    if setting.is_secret {
+        let _ = write!(variable, " or `{}{}`", setting.variable(), secret_file::SUFFIX);
+    }
+    format!("| `{key}` | {variable} | {default} | {accepts} | {doc} |\n")
 }
 
 #[cfg(test)]

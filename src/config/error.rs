@@ -29,6 +29,24 @@ pub enum ConfigError {
     /// Settings that are each within bounds and do not fit together.
     #[error("{0}.")]
     Conflict(&'static str),
+    /// A secret is given as such and as a file.
+    #[error("{first} and {second} are both set: set one of them.")]
+    Both {
+        /// The names as the user wrote them.
+        first: String,
+        /// The other.
+        second: String,
+    },
+    /// The file of a secret cannot be read.
+    #[error("{setting} names {}, which cannot be read: {reason}; check its path and permissions.", .path.display())]
+    SecretUnreadable {
+        /// The name as the user wrote it.
+        setting: String,
+        /// The file.
+        path: PathBuf,
+        /// The operating system's error.
+        reason: String,
+    },
     /// The environment holds bytes that are not UTF-8.
     #[error("{setting} is not valid UTF-8; set it to text.")]
     NotText {

@@ -10,12 +10,14 @@ use std::io::Read;
 use std::path::Path;
 
 use super::error::ConfigError;
+use super::kubernetes::is_service_variable;
+use super::secret_file;
 use super::setting::{Declaration, DefaultValue, PREFIX, Setting};
 use super::value_parser::ValueForm;
 
-/// Variables with our prefix that are not settings: the first two are read by the client subcommands,
-/// the third names the file.
-const NOT_SETTINGS: [&str; 3] = ["KURZ_URL", "KURZ_API_KEY", "KURZ_CONFIG"];
+/// Variables with our prefix that are not settings: the first three are read by the client subcommands,
+/// the last names the file.
+const NOT_SETTINGS: [&str; 4] = ["KURZ_URL", "KURZ_API_KEY", "KURZ_API_KEY_FILE", "KURZ_CONFIG"];
 
 /// A configuration file has a few dozen short lines; a larger one is a mistake.
 const MAX_FILE_BYTES: u64 = 1 << 20;
@@ -43,6 +45,8 @@ struct LayerValue {
     setting: String,
     /// From the environment or the command line, which have no types but text.
     untyped: bool,
+    /// From the file of a secret: never shown.
+    hidden: bool,
     raw: RawValue,
 }
 
@@ -59,8 +63,14 @@ impl Layers {
             let reason = error.message().replace('\n', ", ");
             ConfigError::NotToml { path: path.to_owned(), line, reason }
         })?;
+        let mut given = BTreeMap::new();
         for (name, value) in table {
             let setting = format!("{name} in {}", path.display());
+            if let (Some(key), toml::Value::String(file)) = (self.find_secret_file(&name), &value) {
+                refuse_both(&mut given, key, &setting)?;
+                self.insert_secret(key, setting, file)?;
+                continue;
+            }
             let key =
                 self.find_key(&name).ok_or_else(|| self.unknown(&name, &setting, str::to_owned))?;
             let raw = match value {
@@ -72,7 +82,8 @@ impl Layers {
                 toml::Value::Array(_) => RawValue::Other("a list"),
                 toml::Value::Table(_) => RawValue::Other("a table"),
             };
-            self.values.insert(key, LayerValue { setting, untyped: false, raw });
+            refuse_both(&mut given, key, &setting)?;
+            self.values.insert(key, LayerValue { setting, untyped: false, hidden: false, raw });
         }
         Ok(())
     }
@@ -82,6 +93,7 @@ impl Layers {
         &mut self,
         variables: impl IntoIterator<Item = (&'a str, &'a str)>,
     ) -> Result<(), ConfigError> {
+        let mut given = BTreeMap::new();
         for (name, text) in variables {
             let Some(rest) = name.strip_prefix(PREFIX) else { continue };
             if NOT_SETTINGS.contains(&name) {
@@ -90,11 +102,16 @@ impl Layers {
             // `KURZ_listen` is refused: no such variable is documented.
             let lower = rest.to_ascii_lowercase();
             let is_upper = !rest.bytes().any(|byte| byte.is_ascii_lowercase());
-            let key = self.find_key(&lower).filter(|_| is_upper).ok_or_else(|| {
+            if let Some(key) = self.find_key(&lower).filter(|_| is_upper) {
+                refuse_both(&mut given, key, name)?;
+                self.insert_text(key, name.to_owned(), text);
+            } else if let Some(key) = self.find_secret_file(&lower).filter(|_| is_upper) {
+                refuse_both(&mut given, key, name)?;
+                self.insert_secret(key, name.to_owned(), text)?;
+            } else if !is_service_variable(name, text) {
                 let spell = |key: &str| format!("{PREFIX}{}", key.to_ascii_uppercase());
-                self.unknown(&lower, name, spell)
-            })?;
-            self.insert_text(key, name.to_owned(), text);
+                return Err(self.unknown(&lower, name, spell));
+            }
         }
         Ok(())
     }
@@ -108,7 +125,26 @@ impl Layers {
 
     fn insert_text(&mut self, key: &'static str, setting: String, text: &str) {
         let raw = RawValue::Text(text.to_owned());
-        self.values.insert(key, LayerValue { setting, untyped: true, raw });
+        self.values.insert(key, LayerValue { setting, untyped: true, hidden: false, raw });
+    }
+
+    /// Insert the text of the file at `path`.
+    fn insert_secret(
+        &mut self,
+        key: &'static str,
+        setting: String,
+        path: &str,
+    ) -> Result<(), ConfigError> {
+        let raw = RawValue::Text(secret_file::read(&setting, path)?);
+        self.values.insert(key, LayerValue { setting, untyped: true, hidden: true, raw });
+        Ok(())
+    }
+
+    /// The setting whose secret is in the file that `name` names, such as `jwt_secret_file`.
+    fn find_secret_file(&self, name: &str) -> Option<&'static str> {
+        let name = name.strip_suffix(&secret_file::SUFFIX.to_ascii_lowercase())?;
+        let secrets = self.settings.iter().filter(|setting| setting.is_secret);
+        secrets.map(|setting| setting.key).find(|key| *key == name)
     }
 
     fn find_key(&self, name: &str) -> Option<&'static str> {
@@ -143,7 +179,7 @@ impl Layers {
         let text = value.text(parser.form);
         text.as_deref().and_then(&parser.parse).ok_or_else(|| ConfigError::Refused {
             setting: value.setting.clone(),
-            value: value.display(parser.redact),
+            value: if value.hidden { "[hidden]".to_owned() } else { value.display(parser.redact) },
             accepts: parser.accepts,
         })
     }
@@ -172,6 +208,21 @@ impl LayerValue {
             RawValue::Other(description) => return (*description).to_owned(),
         };
         if redact(&text) { "[hidden]".to_owned() } else { displayed }
+    }
+}
+
+/// Note that `setting` gives `key` a value in this layer, and refuse a second one.
+fn refuse_both(
+    given: &mut BTreeMap<&'static str, String>,
+    key: &'static str,
+    setting: &str,
+) -> Result<(), ConfigError> {
+    match given.insert(key, setting.to_owned()) {
+        // The last word of several on one variable counts.
+        Some(first) if first != setting => {
+            Err(ConfigError::Both { first, second: setting.to_owned() })
+        }
+        _ => Ok(()),
     }
 }
 

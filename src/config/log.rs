@@ -3,7 +3,7 @@
 //!
 //! Invariant: the directives are valid, so that setting up the log cannot fail because of them.
 
-use tracing_subscriber::EnvFilter;
+use tracing_subscriber::filter::Targets;
 use url::Url;
 
 use super::setting::settings;
@@ -49,13 +49,21 @@ settings! {
     }
 }
 
+const LEVELS: [&str; 6] = ["error", "warn", "info", "debug", "trace", "off"];
+
 fn directives() -> ValueParser<String> {
     let accepts = "error, warn, info, debug, trace, off, or directives such as \
                    info,kurz::store=debug";
     ValueParser::new(ValueForm::Text, accepts, |text| {
         // An empty filter would silently log errors only.
         let directives = Some(text).filter(|text| !text.trim().is_empty())?;
-        EnvFilter::builder().parse(directives).ok().map(|_| directives.to_owned())
+        // A word alone would be taken for the name of a module, all of whose lines are logged, and all
+        // others would not be.
+        let is_known = |word: &str| word.contains(['=', ':']) || LEVELS.contains(&word);
+        if !directives.split(',').all(|word| is_known(&word.trim().to_ascii_lowercase())) {
+            return None;
+        }
+        directives.parse::<Targets>().ok().map(|_| directives.to_owned())
     })
 }
 

@@ -15,6 +15,7 @@ mod codes;
 mod conflicts;
 mod docs;
 mod error;
+mod kubernetes;
 mod layers;
 mod limits;
 mod links;
@@ -24,7 +25,9 @@ mod public_url;
 mod redis;
 mod redis_url;
 mod retention;
+mod sample;
 mod secret;
+mod secret_file;
 mod setting;
 mod store;
 mod store_url;
@@ -43,11 +46,12 @@ pub(crate) use self::limits::RateLimits;
 pub use self::limits::password_threads;
 pub(crate) use self::links::{Links, PrivateTargets, Targets};
 pub use self::log::{AccessLog, Log, LogFormat};
-pub use self::net::Net;
+pub use self::net::{AdminListen, Net};
 pub use self::public_url::PublicUrl;
 pub use self::redis::{OnOutage, RedisConfig};
 pub use self::redis_url::RedisUrl;
 pub(crate) use self::retention::Retention;
+pub use self::sample::sample;
 pub use self::secret::Secret;
 pub use self::store::{StoreConfig, StoreTls};
 pub use self::store_url::StoreUrl;
@@ -83,6 +87,8 @@ pub struct Config {
 pub struct Overrides {
     /// `--config`.
     pub file: Option<PathBuf>,
+    /// `--port`, which replaces the port of the address to listen on.
+    pub port: Option<u16>,
     flags: Vec<(&'static str, String)>,
 }
 
@@ -111,8 +117,12 @@ impl Config {
         for (key, text) in &args.flags {
             layers.add_flag(key, text)?;
         }
+        let mut net = Net::read(&layers)?;
+        if let Some(port) = args.port {
+            net.listen.set_port(port);
+        }
         let config = Self {
-            net: Net::read(&layers)?,
+            net,
             store: StoreConfig::read(&layers)?,
             redis: RedisConfig::read(&layers)?,
             codes: Codes::read(&layers)?,

@@ -2,7 +2,7 @@
 //!
 //! Invariant: every timeout and every number of connections has an upper bound.
 
-use std::net::SocketAddr;
+use std::net::{Ipv4Addr, SocketAddr};
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use std::thread::available_parallelism;
@@ -11,12 +11,46 @@ use std::time::Duration;
 use ipnet::IpNet;
 
 use super::public_url::{self, PublicUrl};
-use super::setting::settings;
+use super::setting::{Declaration, DefaultValue, settings};
 use super::value_parser::{address, address_or_off, bytes, networks, number, path, span, switch};
 
 const SHORTEST: Duration = Duration::from_millis(10);
 const MINUTE: Duration = Duration::from_mins(1);
 const HOUR: Duration = Duration::from_hours(1);
+
+/// The port of the admin listener unless another is named. Not 9090, which is Prometheus' own.
+const ADMIN_PORT: u16 = 9580;
+
+/// Where `/metrics` is served.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum AdminListen {
+    /// At the default address, if that is free.
+    Default,
+    /// At this address, or the start fails.
+    Named(SocketAddr),
+    /// Nowhere.
+    Off,
+}
+
+impl AdminListen {
+    /// The address to listen on, if there is one.
+    pub fn address(self) -> Option<SocketAddr> {
+        match self {
+            Self::Default => Some(SocketAddr::from((Ipv4Addr::LOCALHOST, ADMIN_PORT))),
+            Self::Named(address) => Some(address),
+            Self::Off => None,
+        }
+    }
+}
+
+fn admin_listen() -> Declaration<AdminListen> {
+    let parser = address_or_off().map(|at| at.map_or(AdminListen::Off, AdminListen::Named));
+    let description = "127.0.0.1:9580, if it is free";
+    Declaration {
+        parser,
+        default: DefaultValue::Absent { value: AdminListen::Default, description },
+    }
+}
 
 settings! {
     /// Listeners, timeouts and connection limits.
@@ -24,8 +58,7 @@ settings! {
         /// The address for links, API and pages; port 0 takes a free port.
         "listen" => listen: SocketAddr = address().or("127.0.0.1:8080"),
         /// The address for `/metrics`; keep it private.
-        "admin_listen" => admin_listen: Option<SocketAddr> =
-            address_or_off().or("127.0.0.1:9090"),
+        "admin_listen" => admin_listen: AdminListen = admin_listen(),
         /// The address that users see: every `short_url` begins with it, and its host is the main
         /// host.
         "public_url" => public_url: Option<PublicUrl> =

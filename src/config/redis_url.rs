@@ -91,7 +91,7 @@ pub(super) fn declaration() -> Declaration<Option<RedisUrl>> {
     });
     let description = "none: each instance counts on its own";
     Declaration {
-        parser: parser.redact_if(|text| text.contains(['@', '=', '#'])),
+        parser: parser.holding_secret(|text| text.contains(['@', '=', '#'])),
         default: DefaultValue::Absent { value: None, description },
     }
 }

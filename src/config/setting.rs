@@ -3,7 +3,7 @@
 //!
 //! Invariant: a setting is declared once. Its variable is its key in upper case after `KURZ_`.
 
-use super::value_parser::ValueParser;
+use super::value_parser::{ValueForm, ValueParser};
 
 pub(super) const PREFIX: &str = "KURZ_";
 
@@ -14,6 +14,9 @@ pub(super) struct Setting {
     pub(super) default: DocumentedDefault,
     pub(super) accepts: String,
     pub(super) doc: String,
+    pub(super) form: ValueForm,
+    /// Whether the value may come from a file of its own.
+    pub(super) is_secret: bool,
 }
 
 impl Setting {
@@ -22,8 +25,9 @@ impl Setting {
             DefaultValue::Text(text) => DocumentedDefault::Value(text),
             DefaultValue::Absent { description, .. } => DocumentedDefault::Description(description),
         };
-        let accepts = declaration.parser.accepts.clone();
-        Self { key, default, accepts, doc: doc.trim().to_owned() }
+        let ValueParser { accepts, form, is_secret, .. } = &declaration.parser;
+        let (accepts, form, is_secret) = (accepts.clone(), *form, *is_secret);
+        Self { key, default, accepts, doc: doc.trim().to_owned(), form, is_secret }
     }
 
     pub(super) fn variable(&self) -> String {

@@ -21,9 +21,11 @@ pub enum StoreUrl {
 }
 
 impl StoreUrl {
-    /// `sqlite://FILE` or `postgres://…`.
+    /// `sqlite://FILE`, the path of a file alone, or `postgres://…`.
     pub fn parse(text: &str) -> Option<Self> {
-        let (scheme, rest) = text.split_once("://")?;
+        let Some((scheme, rest)) = text.split_once("://") else {
+            return is_bare_file(text).then(|| Self::Sqlite(PathBuf::from(text)));
+        };
         if rest.is_empty() || rest.contains(char::is_control) {
             return None;
         }
@@ -36,10 +38,38 @@ impl StoreUrl {
         }
     }
 
+    /// The same with the whole path of a file, for people who may be in another folder.
+    #[must_use]
+    pub fn absolute(&self) -> Self {
+        match self {
+            Self::Sqlite(path) => {
+                Self::Sqlite(std::path::absolute(path).unwrap_or_else(|_| path.clone()))
+            }
+            other @ Self::Postgres(_) => other.clone(),
+        }
+    }
+
+    /// Whether a `@` is where a password would have to have it percent-encoded: a second one, or one
+    /// after a `/`, which ends the host.
+    pub fn has_bare_password_sign(&self) -> bool {
+        let Self::Postgres(text) = self else { return false };
+        let address = text.split_once("://").map_or("", |(_, rest)| rest);
+        let address = address.split_once('?').map_or(address, |(address, _)| address);
+        address.matches('@').count() > 1
+            || address.split_once(['/', '#']).is_some_and(|(_, rest)| rest.contains('@'))
+    }
+
     /// Parse the value of the flag `name`; an error names the flag.
     pub fn read_flag(name: &str, text: &str) -> Result<Self, ConfigError> {
         parser().read(name, text)
     }
+}
+
+/// Whether text without a scheme is meant as the path of a file, such as `kurz.db`. A colon, `=` or `@`
+/// belongs to an address of a database.
+fn is_bare_file(text: &str) -> bool {
+    let is_plain = !text.contains([':', '=', '@', '#']) && !text.contains(char::is_control);
+    text.contains(['.', '/']) && is_plain && is_file(text)
 }
 
 /// Whether this is the name of a file to SQLite and to people: `:memory:` and `file:` have another
@@ -82,18 +112,18 @@ fn without_password(text: &str) -> String {
 }
 
 pub(super) fn parser() -> ValueParser<StoreUrl> {
-    let accepts = "sqlite://FILE (a file: a database in memory would lose every link at exit) or \
-                   postgres://USER:PASSWORD@HOST/DATABASE";
+    let accepts = "sqlite://FILE, or the path of the file alone (a database in memory would lose every \
+                   link at exit), or postgres://USER:PASSWORD@HOST/DATABASE";
     // A rejected value may still contain a password.
     ValueParser::new(ValueForm::Text, accepts, StoreUrl::parse)
-        .redact_if(|text| text.contains(['@', '=', '#']))
+        .holding_secret(|text| text.contains(['@', '=', '#']))
 }
 
 pub(super) fn postgres() -> ValueParser<StoreUrl> {
     let parse =
         |text: &str| StoreUrl::parse(text).filter(|url| matches!(url, StoreUrl::Postgres(_)));
     ValueParser::new(ValueForm::Text, "postgres://USER:PASSWORD@HOST/DATABASE", parse)
-        .redact_if(|text| text.contains(['@', '=', '#']))
+        .holding_secret(|text| text.contains(['@', '=', '#']))
 }
 
 #[cfg(test)]
@@ -106,11 +136,14 @@ mod tests {
             ("sqlite://kurz.db", "kurz.db"),
             ("sqlite://data/kurz.db", "data/kurz.db"),
             ("sqlite:///var/lib/kurz/kurz.db", "/var/lib/kurz/kurz.db"),
+            ("kurz.db", "kurz.db"),
+            ("./kurz", "./kurz"),
+            ("/var/lib/kurz/kurz.db", "/var/lib/kurz/kurz.db"),
         ];
         for (text, path) in table {
             let url = StoreUrl::parse(text).unwrap();
             assert_eq!(url, StoreUrl::Sqlite(PathBuf::from(path)));
-            assert_eq!(url.to_string(), text);
+            assert_eq!(url.to_string(), format!("sqlite://{path}"));
         }
     }
 
@@ -118,7 +151,10 @@ mod tests {
     fn memory_options_and_other_databases_are_refused() {
         let table = [
             "",
-            "kurz.db",
+            "kurz",
+            ":memory:",
+            "kurz.db?mode=memory",
+            "data/",
             "sqlite:kurz.db",
             "sqlite://",
             "sqlite::memory:",

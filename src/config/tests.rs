@@ -34,7 +34,10 @@ fn without_any_source_the_defaults_hold() {
     let config = load(&[], None).unwrap();
     let net = &config.net;
     assert_eq!(net.listen.to_string(), "127.0.0.1:8080");
-    assert_eq!(net.admin_listen.map(|at| at.to_string()).as_deref(), Some("127.0.0.1:9090"));
+    assert_eq!(
+        net.admin_listen.address().map(|at| at.to_string()).as_deref(),
+        Some("127.0.0.1:9580")
+    );
     assert_eq!(net.public_url, None);
     assert_eq!(net.public_url_at(net.listen).as_str(), "http://127.0.0.1:8080");
     assert_eq!((net.threads, net.limits), (0, true));
@@ -120,7 +123,7 @@ fn the_file_may_hold_every_type_of_value() {
     "#;
     let config = load(&[], Some(file)).unwrap();
     assert_eq!(config.net.listen.to_string(), "[::1]:0");
-    assert_eq!(config.net.admin_listen, None);
+    assert_eq!(config.net.admin_listen, AdminListen::Off);
     assert_eq!(config.net.public_url_at(config.net.listen).as_str(), "https://kurz.example");
     assert_eq!(config.net.drain_timeout, Duration::ZERO);
     assert!(!config.net.limits && config.access.open);
@@ -247,7 +250,7 @@ fn a_wrong_type_in_the_file_is_refused_even_when_its_text_would_do() {
         ("pool_size = \"10\"", "is \"10\", but it takes a whole number"),
         ("pool_size = 1.5", "is a number with a fraction, but"),
         ("pool_size = true", "is true, but"),
-        ("listen = 8080", "is 8080, but it takes an IP address"),
+        ("listen = 80808", "is 80808, but it takes an IP address"),
         ("listen = [\"127.0.0.1:80\"]", "is a list, but"),
         ("log = 5", "is 5, but"),
         (
@@ -295,6 +298,77 @@ fn variables_of_the_client_and_of_other_programs_are_ignored() {
         ("kurz_listen", "?"),
     ];
     assert!(load(&env, None).is_ok());
+}
+
+// threats: H12
+#[test]
+fn every_secret_may_come_from_a_file_and_not_from_both() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = |name: &str, text: &str| {
+        let path = folder.path().join(name);
+        std::fs::write(&path, text).unwrap();
+        path.to_str().unwrap().to_owned()
+    };
+    let (salt, jwt) =
+        (file("salt", "pepper\n"), file("jwt", "9vQ2mZr8Lk4TxW7bN1cYs6HdJf3GpEaU\r\n"));
+    let (store, redis) =
+        (file("store", "postgres://me:a@db/kurz"), file("redis", "redis://:b@c\n\n"));
+    let env = [
+        ("KURZ_COUNTER_SALT_FILE", &*salt),
+        ("KURZ_JWT_SECRET_FILE", &jwt),
+        ("KURZ_STORE_FILE", &store),
+        ("KURZ_REPLICA_FILE", &store),
+        ("KURZ_REDIS_FILE", &redis),
+    ];
+    let config = load(&env, None).unwrap();
+    assert_eq!(config.codes.counter_salt.unwrap().expose(), "pepper");
+    assert_eq!(config.access.jwt_secret.unwrap().expose(), "9vQ2mZr8Lk4TxW7bN1cYs6HdJf3GpEaU");
+    assert_eq!(config.store.url, StoreUrl::Postgres("postgres://me:a@db/kurz".to_owned()));
+    assert_eq!(config.redis.url.unwrap().seeds(), ["redis://:b@c"]);
+
+    let both = [("KURZ_COUNTER_SALT", "salt"), ("KURZ_COUNTER_SALT_FILE", &*salt)];
+    let message = error_of(&both, None);
+    assert_eq!(
+        message,
+        "KURZ_COUNTER_SALT and KURZ_COUNTER_SALT_FILE are both set: set one of them."
+    );
+    let line = format!("counter_salt_file = {salt:?}");
+    assert_eq!(load(&[], Some(&line)).unwrap().codes.counter_salt.unwrap().expose(), "pepper");
+    assert!(error_of(&[], Some(&format!("{line}\ncounter_salt = \"x\""))).contains("both set"));
+    // A later source wins, in whatever form.
+    let over = load(&[("KURZ_COUNTER_SALT", "salt")], Some(&line)).unwrap();
+    assert_eq!(over.codes.counter_salt.unwrap().expose(), "salt");
+
+    let message = error_of(&[("KURZ_COUNTER_SALT_FILE", "/nonexistent/salt")], None);
+    assert!(message.contains("KURZ_COUNTER_SALT_FILE names /nonexistent/salt"), "{message}");
+    let bad = file("bad", "hunter2");
+    let message = error_of(&[("KURZ_STORE_FILE", &bad)], None);
+    assert!(message.starts_with("KURZ_STORE_FILE is [hidden]"), "{message}");
+    assert!(error_of(&[("KURZ_LISTEN_FILE", &bad)], None).contains("is not a setting"));
+}
+
+#[test]
+fn what_kubernetes_adds_for_a_service_of_our_name_is_ignored() {
+    let env = [
+        ("KURZ_SERVICE_HOST", "10.96.0.17"),
+        ("KURZ_SERVICE_PORT", "80"),
+        ("KURZ_SERVICE_PORT_HTTP", "80"),
+        ("KURZ_PORT", "tcp://10.96.0.17:80"),
+        ("KURZ_PORT_80_TCP", "tcp://10.96.0.17:80"),
+        ("KURZ_PORT_80_TCP_PROTO", "tcp"),
+        ("KURZ_PORT_80_TCP_PORT", "80"),
+        ("KURZ_PORT_80_TCP_ADDR", "10.96.0.17"),
+    ];
+    assert_eq!(load(&env, None).unwrap().net.listen.to_string(), "127.0.0.1:8080");
+    assert!(error_of(&[("KURZ_PORT", "8080")], None).starts_with("KURZ_PORT is not a setting"));
+}
+
+#[test]
+fn a_port_alone_keeps_the_address() {
+    let args = Overrides { port: Some(9000), ..Overrides::default() };
+    let listen = |env: &[(&str, &str)]| load_with(&args, env, None).unwrap().net.listen.to_string();
+    assert_eq!(listen(&[]), "127.0.0.1:9000");
+    assert_eq!(listen(&[("KURZ_LISTEN", "0.0.0.0:8080")]), "0.0.0.0:9000");
 }
 
 #[test]

@@ -5,7 +5,7 @@
 //! bounds.
 
 use std::fmt::Display;
-use std::net::{IpAddr, SocketAddr};
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::ops::RangeInclusive;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -35,6 +35,8 @@ pub(super) struct ValueParser<T> {
     pub(super) form: ValueForm,
     /// Whether an error must show this rejected value as `[hidden]`.
     pub(super) redact: fn(&str) -> bool,
+    /// Whether a value may hold a secret, and so may come from a file of its own.
+    pub(super) is_secret: bool,
     pub(super) parse: ParseFn<T>,
 }
 
@@ -44,12 +46,19 @@ impl<T: 'static> ValueParser<T> {
         accepts: impl Into<String>,
         parse: impl Fn(&str) -> Option<T> + 'static,
     ) -> Self {
-        Self { accepts: accepts.into(), form, redact: |_| false, parse: Box::new(parse) }
+        let (accepts, parse) = (accepts.into(), Box::new(parse));
+        Self { accepts, form, redact: |_| false, is_secret: false, parse }
     }
 
     /// Show rejected values as `[hidden]` where `redact` returns true.
     pub(super) fn redact_if(self, redact: fn(&str) -> bool) -> Self {
         Self { redact, ..self }
+    }
+
+    /// A value may hold a secret: show rejected ones as `[hidden]` where `redact` returns true, and
+    /// take the value from a file of its own as well.
+    pub(super) fn holding_secret(self, redact: fn(&str) -> bool) -> Self {
+        Self { redact, is_secret: true, ..self }
     }
 
     pub(super) fn map<U>(self, into: impl Fn(T) -> U + 'static) -> ValueParser<U> {
@@ -58,6 +67,7 @@ impl<T: 'static> ValueParser<T> {
             accepts: self.accepts,
             form: self.form,
             redact: self.redact,
+            is_secret: self.is_secret,
             parse: Box::new(move |text| parse(text).map(&into)),
         }
     }
@@ -142,16 +152,34 @@ pub(super) fn choice<T: Copy + 'static, const N: usize>(
     })
 }
 
+const ADDRESS_FORMS: &str = "an IP address with a port, such as 127.0.0.1:8080 or [::]:8080, \
+                             localhost:8080, a port alone (8080, on this machine only), or :8080 (on \
+                             every address of this machine)";
+
 pub(super) fn address() -> ValueParser<SocketAddr> {
-    let accepts = "an IP address with a port, such as 127.0.0.1:8080 or [::]:8080";
-    ValueParser::new(ValueForm::Text, accepts, |text| text.parse().ok())
+    ValueParser::new(ValueForm::TextOrNumber, ADDRESS_FORMS, parse_address)
 }
 
 pub(super) fn address_or_off() -> ValueParser<Option<SocketAddr>> {
-    let accepts = "an IP address with a port, such as 127.0.0.1:9090, or off";
-    ValueParser::new(ValueForm::Text, accepts, |text| {
-        if text == "off" { Some(None) } else { text.parse().ok().map(Some) }
+    ValueParser::new(ValueForm::TextOrNumber, format!("{ADDRESS_FORMS}; or off"), |text| {
+        if text == "off" { Some(None) } else { parse_address(text).map(Some) }
     })
+}
+
+/// An address to listen on, in the forms that people write.
+fn parse_address(text: &str) -> Option<SocketAddr> {
+    let port = |digits: &str| {
+        let digits = digits.bytes().all(|byte| byte.is_ascii_digit()).then_some(digits)?;
+        digits.parse::<u16>().ok()
+    };
+    let at = |ip: Ipv4Addr, digits: &str| Some(SocketAddr::from((ip, port(digits)?)));
+    if let Some(digits) = text.strip_prefix("localhost:") {
+        return at(Ipv4Addr::LOCALHOST, digits);
+    }
+    if let Some(digits) = text.strip_prefix(':') {
+        return at(Ipv4Addr::UNSPECIFIED, digits);
+    }
+    text.parse().ok().or_else(|| at(Ipv4Addr::LOCALHOST, text))
 }
 
 const MAX_NETWORKS: usize = 256;
@@ -181,7 +209,7 @@ pub(super) fn secret(length: RangeInclusive<usize>) -> ValueParser<Secret> {
     ValueParser::new(ValueForm::Text, accepts, move |text| {
         length.contains(&text.len()).then(|| Secret::new(text))
     })
-    .redact_if(|_| true)
+    .holding_secret(|_| true)
 }
 
 #[cfg(test)]
@@ -227,6 +255,24 @@ mod tests {
             assert_eq!(read(bad), None, "{bad}");
         }
         assert_eq!(read(&vec!["10.0.0.1"; MAX_NETWORKS + 1].join(",")), None);
+    }
+
+    #[test]
+    fn an_address_is_understood_in_the_forms_that_people_write() {
+        let read = |text: &str| parse_address(text).map(|address| address.to_string());
+        let table = [
+            ("127.0.0.1:8080", "127.0.0.1:8080"),
+            ("[::1]:0", "[::1]:0"),
+            ("8080", "127.0.0.1:8080"),
+            (":8080", "0.0.0.0:8080"),
+            ("localhost:8081", "127.0.0.1:8081"),
+        ];
+        for (text, address) in table {
+            assert_eq!(read(text).as_deref(), Some(address), "{text}");
+        }
+        for bad in ["", ":", "localhost", "localhost:", "+80", "65536", ":-1", "kurz.example:80"] {
+            assert_eq!(read(bad), None, "{bad}");
+        }
     }
 
     #[test]

@@ -5,3 +5,4 @@ pub mod flush;
 pub(crate) mod target_health;
 pub(crate) mod heartbeat;
 pub(crate) mod store_connections;
+pub(crate) mod store_file;

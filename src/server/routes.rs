@@ -3,12 +3,15 @@
 
 use std::any::Any;
 use std::future::ready;
+use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 
 use axum::Router;
+use axum::extract::Request;
+use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
+use futures_util::FutureExt;
 use http::{HeaderName, HeaderValue, StatusCode, header};
-use tower_http::catch_panic::CatchPanicLayer;
 use utoipa::openapi::OpenApi;
 use utoipa_axum::router::OpenApiRouter;
 
@@ -55,9 +58,12 @@ pub fn router(app: Arc<App>) -> Router {
         pages = pages.route(path, page);
     }
     let guard = axum::middleware::from_fn_with_state(Arc::clone(&app), web::guard);
+    let open_pages = axum::middleware::from_fn_with_state(Arc::clone(&app), web::guard_open_pages);
+    let open_api = axum::middleware::from_fn_with_state(Arc::clone(&app), web::guard_open_api);
     let headers = Headers::new(&app.policy().public_url);
     let router = router
-        .merge(pages.layer(guard))
+        .layer(open_api)
+        .merge(pages.layer(guard).layer(open_pages))
         .fallback(web::short_address)
         .method_not_allowed_fallback(method_not_allowed);
     contain(router)
@@ -72,11 +78,16 @@ async fn method_not_allowed() -> Problem {
 
 /// A panic ends one request, not the server.
 fn contain<S: Clone + Send + Sync + 'static>(router: Router<S>) -> Router<S> {
-    router.layer(CatchPanicLayer::custom(panicked))
+    router.layer(axum::middleware::from_fn(catch_panic))
 }
 
-#[expect(clippy::needless_pass_by_value, reason = "the layer's signature")]
-fn panicked(panic: Box<dyn Any + Send>) -> Response {
+async fn catch_panic(request: Request, next: Next) -> Response {
+    // What a handler leaves half done is its own; shared state is behind locks that say so themselves.
+    let answer = AssertUnwindSafe(next.run(request)).catch_unwind().await;
+    answer.unwrap_or_else(|panic| panicked(panic.as_ref()))
+}
+
+fn panicked(panic: &(dyn Any + Send)) -> Response {
     let text = panic.downcast_ref::<String>().map(String::as_str);
     let text = text.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("no message");
     metrics::counter!("kurz_panics_total").increment(1);
@@ -124,7 +135,6 @@ impl Headers {
 mod tests {
     use axum::body::Body;
     use axum::routing::get;
-    use http::Request;
     use tower::ServiceExt;
 
     use super::*;

@@ -19,7 +19,7 @@ use super::{admin, parts, routes};
 use crate::app::{App, AppError, CleanupTimes};
 use crate::client_address::TrustedProxies;
 use crate::clock::Clock;
-use crate::config::{Config, Retention};
+use crate::config::{AdminListen, Config, Retention};
 use crate::egress::Checker;
 use crate::entropy::Entropy;
 use crate::jobs;
@@ -88,11 +88,7 @@ impl RunningServer {
         let public = Listeners::bind(config.net.listen, config.net.workers(), "KURZ_LISTEN")?
             .speaking(tls.as_ref())
             .behind(Arc::clone(&proxies));
-        let admin = config
-            .net
-            .admin_listen
-            .map(|address| Listeners::bind(address, NonZeroUsize::MIN, "KURZ_ADMIN_LISTEN"));
-        let admin = admin.transpose()?;
+        let admin = bind_admin(config.net.admin_listen)?;
 
         let (bound, drawn) = (public.address(), entropy.clone());
         let parts = parts::parts(config, store, bound, clock.clone(), entropy);
@@ -173,6 +169,20 @@ impl RunningServer {
     }
 }
 
+/// The admin listener. A default address that is taken is no reason not to start.
+fn bind_admin(listen: AdminListen) -> Result<Option<Listeners>, ListenError> {
+    let Some(address) = listen.address() else { return Ok(None) };
+    match Listeners::bind(address, NonZeroUsize::MIN, "KURZ_ADMIN_LISTEN") {
+        Err(error) if listen == AdminListen::Default => {
+            tracing::warn!(
+                "{error}; kurz runs without /metrics: name an address with --admin-listen, or off"
+            );
+            Ok(None)
+        }
+        bound => bound.map(Some),
+    }
+}
+
 /// Lock and open the store, and check that it can be served from.
 async fn open_store(config: &Config) -> Result<(ServeLock, Arc<Store>), StartError> {
     let mut lock = ServeLock::take(&config.store.url)?;
@@ -211,6 +221,7 @@ fn spawn_jobs(
 ) {
     tasks.spawn(jobs::flush::run(Arc::clone(app), stop.clone()));
     tasks.spawn(jobs::store_connections::run(Arc::clone(app), stop.clone()));
+    tasks.spawn(jobs::store_file::run(Arc::clone(app), stop.clone()));
     tasks.spawn(jobs::heartbeat::run(Arc::clone(app), stop.clone()));
     let schedule = jobs::cleanup::Schedule {
         delay: retention.cleanup_delay,

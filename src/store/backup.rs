@@ -4,7 +4,7 @@
 //! Invariant: under the name that was asked for there is a whole, checked and synced copy, or
 //! nothing. What was there before stays.
 
-use std::fs::{self, File, OpenOptions};
+use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -12,10 +12,12 @@ use rusqlite::Connection;
 use rusqlite::backup::{Backup, StepResult};
 
 use crate::config::StoreUrl;
-use crate::store::{Error, name_file, sqlite};
+use crate::entropy::Entropy;
+use crate::store::store_file::{create_private, folder_of};
+use crate::store::{Error, missing, name_file, sqlite};
 
 /// Write a copy of the store to a new file; its size in bytes.
-pub fn backup(store: &StoreUrl, to: &Path) -> Result<u64, Error> {
+pub fn backup(store: &StoreUrl, to: &Path, entropy: &Entropy) -> Result<u64, Error> {
     let StoreUrl::Sqlite(from) = store else {
         return Err(Error::Open(
             "a PostgreSQL store is backed up with PostgreSQL's own pg_dump; `kurz copy` writes it \
@@ -23,11 +25,14 @@ pub fn backup(store: &StoreUrl, to: &Path) -> Result<u64, Error> {
                 .to_owned(),
         ));
     };
+    if !from.exists() {
+        return Err(missing(store));
+    }
     if to.symlink_metadata().is_ok() {
         return Err(exists(to));
     }
     let source = sqlite::connect_reader(from).map_err(|error| name_file(from, error))?;
-    let part = PartialBackup::create(to)?;
+    let part = PartialBackup::create(to, entropy)?;
     copy_pages(&source, &part.0).map_err(|error| cannot_write(to, &error))?;
     let size = check(&part.0).map_err(|error| cannot_write(to, &error))?;
     part.publish(to)?;
@@ -38,14 +43,12 @@ pub fn backup(store: &StoreUrl, to: &Path) -> Result<u64, Error> {
 struct PartialBackup(PathBuf);
 
 impl PartialBackup {
-    fn create(to: &Path) -> Result<Self, Error> {
-        let path = to.with_added_extension("part");
-        let mut options = OpenOptions::new();
-        options.write(true).create(true).truncate(true);
-        // It holds secrets: readable by its owner alone, whatever the umask is.
-        #[cfg(unix)]
-        std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-        options.open(&path).map_err(|error| cannot_write(to, &error))?;
+    /// Under a name that nobody can guess, and so nobody can have made: it holds secrets.
+    fn create(to: &Path, entropy: &Entropy) -> Result<Self, Error> {
+        let mut random = [0; 8];
+        entropy.fill(&mut random);
+        let path = to.with_added_extension(format!("{:016x}.part", u64::from_be_bytes(random)));
+        create_private(&path).map_err(|error| cannot_write(to, &error))?;
         Ok(Self(path))
     }
 
@@ -58,8 +61,7 @@ impl PartialBackup {
             Err(_) => fs::rename(&self.0, to).map_err(|error| cannot_write(to, &error))?,
         }
         // The name is safe once its folder is synced.
-        let folder = to.parent().filter(|folder| !folder.as_os_str().is_empty());
-        let synced = File::open(folder.unwrap_or(Path::new("."))).and_then(|file| file.sync_all());
+        let synced = File::open(folder_of(to)).and_then(|file| file.sync_all());
         synced.map_err(|error| cannot_write(to, &error))
     }
 }

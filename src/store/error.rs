@@ -15,6 +15,9 @@ pub enum Error {
     /// The database holds something that it should not.
     #[error("the database is damaged: {0}")]
     Corrupt(String),
+    /// The file of the database is not where it was opened.
+    #[error("{0}")]
+    Displaced(String),
     /// The database was made by a newer kurz.
     #[error("{0}")]
     Newer(String),

@@ -42,6 +42,7 @@ mod serve_lock;
 mod sessions;
 mod sqlite;
 mod statements;
+mod store_file;
 mod sync;
 mod text;
 mod tls;
@@ -81,6 +82,7 @@ pub use redirect_lookup::RedirectRow;
 pub use reports::{NewReport, Report, ReportBounds, Reported};
 pub use serve_lock::ServeLock;
 pub use sessions::BrowserSession;
+pub use store_file::exposed_files;
 pub use sync::{SyncOutcome, SyncedLink};
 pub use users::{Registered, User};
 pub use verify::verify;
@@ -110,6 +112,14 @@ impl Store {
         Ok(Self::migrate(config).await?.0)
     }
 
+    /// Open a store that is there already: only a server and the commands that fill a store make one.
+    pub async fn open_existing(config: &StoreConfig) -> Result<Self, Error> {
+        if Self::inspect(config).await? == SchemaState::Missing {
+            return Err(missing(&config.url));
+        }
+        Self::open(config).await
+    }
+
     /// The same, and the names of the steps that brought it up to date.
     pub async fn migrate(config: &StoreConfig) -> Result<(Self, Vec<&'static str>), Error> {
         let replica = match &config.replica {
@@ -120,6 +130,8 @@ impl Store {
             StoreUrl::Sqlite(path) => {
                 let opened = |error| name_file(path, error);
                 ServeLock::inspect(path)?;
+                let path = &store_file::ensure(path)
+                    .map_err(|error| opened(Error::Unavailable(error.to_string())))?;
                 let mut writer = sqlite::connect_writer(path).map_err(opened)?;
                 let applied = migrate::migrate_sqlite(&mut writer, path).map_err(opened)?;
                 let db = Sqlite::start(path, writer, config.pool_size).map_err(opened)?;
@@ -134,8 +146,17 @@ impl Store {
         }
     }
 
+    /// Whether an SQLite file is still where it was opened.
+    pub async fn check_file(&self) -> Result<(), Error> {
+        let Db::Sqlite(db) = &self.db else { return Ok(()) };
+        let file = db.file().clone();
+        let checked = tokio::task::spawn_blocking(move || file.check()).await;
+        checked.map_err(|error| Error::Unavailable(error.to_string()))?
+    }
+
     /// Whether the database answers, and takes writes if it refused the last one.
     pub async fn ping(&self) -> Result<(), Error> {
+        self.check_file().await?;
         if matches!(&self.db, Db::Sqlite(db) if db.is_failing()) {
             // Something must change: SQLite writes nothing that is as it was. A gap does no harm.
             return self.take_numbers("writer", 1).await.map(|_| ());
@@ -195,6 +216,23 @@ async fn connect_postgres(url: &str, config: &StoreConfig) -> Result<(Postgres, 
         Error::Open(format!("{error}; check that PostgreSQL runs and that KURZ_STORE names it"))
     })?;
     Ok((db, client))
+}
+
+/// There is no store where one is needed.
+fn missing(url: &StoreUrl) -> Error {
+    let place = match url {
+        StoreUrl::Sqlite(_) => url.absolute(),
+        StoreUrl::Postgres(_) => {
+            return Error::Open(format!(
+                "there is no store at {url}: the database has no tables of kurz; name another with \
+                 --store or KURZ_STORE, or make one with `kurz serve` or `kurz migrate`"
+            ));
+        }
+    };
+    Error::Open(format!(
+        "there is no store at {place}: run this in the folder of the store, or name it with --store or \
+         KURZ_STORE; `kurz serve` and `kurz migrate` make a new one"
+    ))
 }
 
 /// Say which file an error is about, and what to do.

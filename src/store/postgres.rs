@@ -21,7 +21,7 @@ use tokio_postgres::types::{IsNull, ToSql, Type};
 use tokio_postgres::{Client, Config, Connection, Socket, Statement};
 use tokio_postgres_rustls::MakeRustlsConnect;
 
-use crate::config::StoreConfig;
+use crate::config::{StoreConfig, StoreUrl};
 use crate::store::Error;
 use crate::store::driver::{Load, Outcome, Sql, Step};
 use crate::store::tls;
@@ -60,8 +60,18 @@ impl Postgres {
     /// Prepare a pool; nothing is connected yet. Its connections live on the runtime that calls
     /// this.
     pub(crate) fn pool(url: &str, settings: &StoreConfig) -> Result<Self, Error> {
+        if StoreUrl::Postgres(url.to_owned()).has_bare_password_sign() {
+            return Err(Error::Open(
+                "the password in the PostgreSQL address (KURZ_STORE) has a sign that ends it: \
+                 percent-encode it, @ as %40, / as %2F, # as %23"
+                    .to_owned(),
+            ));
+        }
         let mut config: Config = url.parse().map_err(|error| {
-            Error::Open(format!("the PostgreSQL address (KURZ_STORE) is not valid: {error}"))
+            Error::Open(format!(
+                "the PostgreSQL address (KURZ_STORE) is not valid: {error}; percent-encode signs in \
+                 the password, such as @ as %40"
+            ))
         })?;
         let given = config.get_options().unwrap_or_default().to_owned();
         let statement = settings.statement_timeout.as_millis();

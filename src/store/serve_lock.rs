@@ -1,15 +1,17 @@
 //! The lock of a server on an SQLite file: hit counters live in the serving process, so there must be
 //! one only.
 //!
-//! The lock file also remembers, beyond the end of a process, that one served: from then on a
-//! write-ahead log lies beside the store, and links may be in it alone. A start that finds none
-//! refuses, see `wal`.
+//! Two locks: one on the file itself, so that a second server finds it under whatever name it opens the
+//! file (a symbolic link, a new name); and one on the lock file beside it. The lock file also remembers,
+//! beyond the end of a process, that one served: from then on a write-ahead log lies beside the store,
+//! and links may be in it alone. A start that finds none refuses, see `wal`.
 
-use std::fs::{File, OpenOptions, TryLockError};
+use std::fs::{File, TryLockError};
 use std::io::{self, Read, Seek, Write};
 use std::path::{Path, PathBuf};
 
 use crate::config::StoreUrl;
+use crate::store::store_file::{self, StoreFile, open_private, refuse_hard_links};
 use crate::store::{Error, wal};
 
 /// What the lock file says once the store is open.
@@ -23,14 +25,20 @@ pub struct ServeLock(Option<LockFile>);
 struct LockFile {
     store: PathBuf,
     file: File,
+    /// The store's own file. It must stay open for as long as SQLite uses the store: closing any
+    /// descriptor of a file gives up SQLite's locks on it.
+    store_file: File,
 }
 
 impl Drop for ServeLock {
     fn drop(&mut self) {
-        // Closing the file is not enough: a child process that is just being started holds a copy
-        // of it until it runs its own program.
-        if let Some(Err(error)) = self.0.as_ref().map(|held| held.file.unlock()) {
-            tracing::warn!(%error, "the lock file could not be unlocked");
+        // Closing the files is not enough: a child process that is just being started holds a copy
+        // of them until it runs its own program.
+        let Some(held) = &self.0 else { return };
+        for file in [&held.file, &held.store_file] {
+            if let Err(error) = file.unlock() {
+                tracing::warn!(%error, "a lock of the store could not be given up");
+            }
         }
     }
 }
@@ -38,32 +46,31 @@ impl Drop for ServeLock {
 impl ServeLock {
     /// Take the lock; an error says what holds it or what is missing beside the store.
     pub fn take(url: &StoreUrl) -> Result<Self, Error> {
-        let StoreUrl::Sqlite(store) = url else { return Ok(Self(None)) };
-        refuse_network(store)?;
-        let path = path_of(store);
-        let failed = |error: io::Error| {
+        let StoreUrl::Sqlite(named) = url else { return Ok(Self(None)) };
+        refuse_network(named)?;
+        let failed = |path: &Path, error: &io::Error| {
             Error::Open(format!(
-                "cannot make the lock file {}: {error}; check that the folder exists and is \
+                "cannot lock the store with {}: {error}; check that the folder exists and is \
                  writable",
                 path.display()
             ))
         };
-        let mut options = OpenOptions::new();
-        let opened = options.read(true).write(true).create(true).truncate(false).open(&path);
-        let mut file = opened.map_err(failed)?;
-        match file.try_lock() {
-            Ok(()) => {}
-            Err(TryLockError::WouldBlock) => {
-                return Err(Error::Open(format!(
-                    "the store {} is locked: another `kurz serve` is running on it; stop that \
-                     one first, or give this one a file of its own (KURZ_STORE)",
-                    store.display()
-                )));
-            }
-            Err(TryLockError::Error(error)) => return Err(failed(error)),
+        let store = store_file::ensure(named).map_err(|error| failed(named, &error))?;
+        let store_file = File::open(&store).map_err(|error| failed(&store, &error))?;
+        let is_new = store_file.metadata().is_ok_and(|file| file.len() == 0);
+        lock(&store_file, named).map_err(|error| error.or_failed(|error| failed(named, error)))?;
+        refuse_hard_links(&store)?;
+        let still = StoreFile::at(&store).map_err(|error| failed(&store, &error))?;
+        if !still.is(&store_file) {
+            let error = io::Error::other("it was replaced meanwhile");
+            return Err(failed(&store, &error));
         }
-        wal::inspect(store, was_served(&mut file).map_err(failed)?)?;
-        Ok(Self(Some(LockFile { store: store.clone(), file })))
+        let path = path_of(&store);
+        let mut file = open_private(&path).map_err(|error| failed(&path, &error))?;
+        lock(&file, named).map_err(|error| error.or_failed(|error| failed(&path, error)))?;
+        let served = was_served(&mut file).map_err(|error| failed(&path, &error))?;
+        wal::inspect(&store, served && !is_new)?;
+        Ok(Self(Some(LockFile { store, file, store_file })))
     }
 
     /// Remember that the store is open with its log beside it: the next start expects both.
@@ -82,7 +89,7 @@ impl ServeLock {
     }
 
     fn note(&mut self, text: &[u8]) -> Result<(), Error> {
-        let Some(LockFile { store, file }) = &mut self.0 else { return Ok(()) };
+        let Some(LockFile { store, file, .. }) = &mut self.0 else { return Ok(()) };
         let noted = file.rewind().and_then(|()| {
             file.set_len(0)?;
             file.write_all(text)?;
@@ -96,16 +103,49 @@ impl ServeLock {
 
     /// Check the log of a store that is not being served, before a command opens it.
     pub(super) fn inspect(store: &Path) -> Result<(), Error> {
+        let Ok(store) = store.canonicalize() else { return Ok(()) };
+        // An empty file was made by a start that did not come far.
+        if store.metadata().is_ok_and(|file| file.len() == 0) {
+            return Ok(());
+        }
         // The log of one that is served changes while it is read.
-        let Ok(mut file) = File::open(path_of(store)) else { return Ok(()) };
+        let Ok(mut file) = File::open(path_of(&store)) else { return Ok(()) };
         if file.try_lock_shared().is_err() {
             return Ok(());
         }
         let served = was_served(&mut file).unwrap_or(false);
-        let inspected = wal::inspect(store, served);
+        let inspected = wal::inspect(&store, served);
         let _ = file.unlock();
         inspected
     }
+}
+
+/// Why a file is not locked.
+enum NotLocked {
+    /// By a server that runs; the error says so.
+    Held(Error),
+    Failed(io::Error),
+}
+
+impl NotLocked {
+    fn or_failed(self, failed: impl FnOnce(&io::Error) -> Error) -> Error {
+        match self {
+            Self::Held(error) => error,
+            Self::Failed(error) => failed(&error),
+        }
+    }
+}
+
+/// Lock a file of the store, unless another process has.
+fn lock(file: &File, store: &Path) -> Result<(), NotLocked> {
+    file.try_lock().map_err(|error| match error {
+        TryLockError::WouldBlock => NotLocked::Held(Error::Open(format!(
+            "the store {} is locked: another `kurz serve` is running on it, under this name or \
+             another; stop that one first, or give this one a file of its own (KURZ_STORE)",
+            store.display()
+        ))),
+        TryLockError::Error(error) => NotLocked::Failed(error),
+    })
 }
 
 /// Network file systems, by the numbers that `statfs` gives: SQLite cannot rely on their locks and shared
@@ -127,9 +167,10 @@ fn network_name(kind: u32) -> Option<&'static str> {
 
 /// Refuse a store on a network file system.
 fn refuse_network(store: &Path) -> Result<(), Error> {
-    let folder = store.parent().filter(|folder| !folder.as_os_str().is_empty());
-    // A folder that is not there is told of by whoever makes the lock file.
-    let Ok(found) = rustix::fs::statfs(folder.unwrap_or(Path::new("."))) else { return Ok(()) };
+    let real = store.canonicalize();
+    let folder = store_file::folder_of(real.as_deref().unwrap_or(store));
+    // A folder that is not there is told of by whoever makes the store.
+    let Ok(found) = rustix::fs::statfs(folder) else { return Ok(()) };
     let kind = u32::try_from(found.f_type & 0xffff_ffff).unwrap_or_default();
     match network_name(kind) {
         None => Ok(()),
@@ -178,6 +219,29 @@ mod tests {
         assert!(error.contains("another `kurz serve` is running"), "{error}");
         drop(first);
         ServeLock::take(&url).unwrap();
+    }
+
+    // threats: F6
+    #[test]
+    fn the_lock_belongs_to_the_file_whatever_its_name() {
+        let folder = tempfile::tempdir().unwrap();
+        let at = |name: &str| folder.path().join(name);
+        let url = |name: &str| StoreUrl::Sqlite(at(name));
+        let first = ServeLock::take(&url("kurz.db")).unwrap();
+        std::os::unix::fs::symlink(at("kurz.db"), at("symbolic.db")).unwrap();
+        let error = ServeLock::take(&url("symbolic.db")).unwrap_err().to_string();
+        assert!(error.contains("another `kurz serve` is running"), "{error}");
+        std::fs::rename(at("kurz.db"), at("renamed.db")).unwrap();
+        let error = ServeLock::take(&url("renamed.db")).unwrap_err().to_string();
+        assert!(error.contains("another `kurz serve` is running"), "{error}");
+        std::fs::hard_link(at("renamed.db"), at("hard.db")).unwrap();
+        drop(first);
+        for name in ["hard.db", "renamed.db"] {
+            let error = ServeLock::take(&url(name)).unwrap_err().to_string();
+            assert!(error.contains("has 2 names (hard links)"), "{error}");
+        }
+        std::fs::remove_file(at("hard.db")).unwrap();
+        ServeLock::take(&url("renamed.db")).unwrap();
     }
 
     // threats: F5

@@ -18,6 +18,7 @@ use rusqlite::{Connection, ErrorCode, OpenFlags, PrepFlags, Statement, ToSql};
 use tokio::sync::{mpsc, oneshot};
 
 use crate::store::driver::{Load, Outcome, Sql, Step};
+use crate::store::store_file::{self, StoreFile};
 use crate::store::value::{SqlRow, SqlValue};
 use crate::store::wal::{LOG_BYTES, WalMonitor};
 use crate::store::{Error, statements};
@@ -41,6 +42,7 @@ pub(crate) struct Sqlite {
     writer: mpsc::Sender<WriterTask>,
     readers: Arc<ReaderPool>,
     failing: Arc<AtomicBool>,
+    file: StoreFile,
 }
 
 /// What the writer is asked for.
@@ -65,6 +67,7 @@ impl WriteJob {
 impl Sqlite {
     /// Open the file behind `writer`, which has been set up and migrated, with as many readers.
     pub(crate) fn start(path: &Path, writer: Connection, readers: usize) -> Result<Self, Error> {
+        let file = StoreFile::at(path).map_err(|error| Error::Unavailable(error.to_string()))?;
         let readers = Arc::new(ReaderPool::open(path, readers)?);
         let (sender, queue) = mpsc::channel(QUEUE);
         let failing = Arc::new(AtomicBool::new(false));
@@ -75,7 +78,12 @@ impl Sqlite {
                 SqliteWriter::new(&writer, told).write_all(queue, WalMonitor::new(&path));
             })
             .map_err(|error| Error::Open(format!("cannot start the writer thread: {error}")))?;
-        Ok(Self { writer: sender, readers, failing })
+        Ok(Self { writer: sender, readers, failing, file })
+    }
+
+    /// The file as it was opened.
+    pub(crate) const fn file(&self) -> &StoreFile {
+        &self.file
     }
 
     /// Whether the disk or the file refused the last write, though there was room.
@@ -125,8 +133,8 @@ impl Sqlite {
 
 /// Open the file for writing, made when it is missing, and set it up.
 pub(crate) fn connect_writer(path: &Path) -> Result<Connection, Error> {
-    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE;
-    let db = connect(path, flags)?;
+    store_file::ensure(path).map_err(|error| Error::Unavailable(error.to_string()))?;
+    let db = connect(path, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
     let set = |name: &str, value: &dyn ToSql| db.pragma_update(None, name, value);
     (|| {
         db.query_row("pragma journal_mode = wal", [], |_| Ok(()))?;
@@ -149,6 +157,7 @@ pub(crate) fn connect_reader(path: &Path) -> Result<Connection, Error> {
 }
 
 fn connect(path: &Path, flags: OpenFlags) -> Result<Connection, Error> {
+    store_file::refuse_hard_links(path)?;
     let flags = flags | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let db = Connection::open_with_flags(path, flags).map_err(|error| failed(&error))?;
     // Before anything else: two processes that open the file at once must wait, not fail.

@@ -31,11 +31,7 @@ pub(crate) async fn guard(State(app): State<Arc<App>>, request: Request, next: N
     if !everywhere && app.workspace_of_host(host).is_some() {
         return page::nothing(&headers);
     }
-    // Over HTTP/2 the host is a part of the address.
-    let authority = request.uri().authority().map(Authority::as_str);
-    let authority = authority.or_else(|| headers.get(header::HOST)?.to_str().ok());
-    let public_url = app.policy().public_url.as_str();
-    if !request.method().is_safe() && !is_own(&headers, authority, public_url) {
+    if !request.method().is_safe() && comes_from(&request, &app) != Some(true) {
         let detail = "The request did not come from one of the server's own pages.";
         let refused = PageError::from(Problem::new(StatusCode::FORBIDDEN, "csrf", detail));
         return errors::dress(refused.into_response(), &headers);
@@ -60,8 +56,21 @@ pub(super) async fn layout_of(app: &Arc<App>, mut request: Parts) -> Layout {
     }
 }
 
-/// Whether a request comes from one of our own pages, as its browser says.
-fn is_own(headers: &HeaderMap, host: Option<&str>, public_url: &str) -> bool {
+/// Whether a request comes from a page of another site, as its browser says.
+pub(super) fn is_foreign(request: &Request, app: &App) -> bool {
+    comes_from(request, app) == Some(false)
+}
+
+/// Whether a request comes from one of our own pages; `None` when nothing says where it comes from.
+fn comes_from(request: &Request, app: &App) -> Option<bool> {
+    let headers = request.headers();
+    // Over HTTP/2 the host is a part of the address.
+    let authority = request.uri().authority().map(Authority::as_str);
+    let authority = authority.or_else(|| headers.get(header::HOST)?.to_str().ok());
+    is_own(headers, authority, app.policy().public_url.as_str())
+}
+
+fn is_own(headers: &HeaderMap, host: Option<&str>, public_url: &str) -> Option<bool> {
     let text = |name: HeaderName| headers.get(name).map(|value| value.to_str().unwrap_or_default());
     let fetched = text(SEC_FETCH_SITE).map(|site| site == "same-origin");
     let origin = text(header::ORIGIN).map(|origin| {
@@ -70,8 +79,8 @@ fn is_own(headers: &HeaderMap, host: Option<&str>, public_url: &str) -> bool {
         origin == public_url || (authority.is_some() && authority == host)
     });
     match (fetched, origin) {
-        (None, None) => false,
-        (fetched, origin) => fetched.unwrap_or(true) && origin.unwrap_or(true),
+        (None, None) => None,
+        (fetched, origin) => Some(fetched.unwrap_or(true) && origin.unwrap_or(true)),
     }
 }
 
@@ -86,7 +95,7 @@ mod tests {
         for (name, value) in pairs {
             headers.insert(name.clone(), HeaderValue::from_static(value));
         }
-        is_own(&headers, Some("kurz.example:8080"), "https://public.example")
+        is_own(&headers, Some("kurz.example:8080"), "https://public.example") == Some(true)
     }
 
     #[test]

@@ -15,6 +15,7 @@ mod i18n;
 mod keys;
 mod links;
 mod login;
+mod open_guard;
 mod page;
 mod preview;
 mod report;
@@ -33,6 +34,7 @@ use crate::app::App;
 
 pub(crate) use guard::guard;
 pub use links::csv_cell::cell;
+pub(crate) use open_guard::{guard_open_api, guard_open_pages};
 pub(crate) use preview::{HostOfRequest, short_address};
 pub(crate) use visible_html::VisibleHtml;
 

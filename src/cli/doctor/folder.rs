@@ -7,6 +7,7 @@ use std::path::Path;
 
 use super::Finding;
 use crate::config::{StoreUrl, size};
+use crate::store;
 
 const CHECK: &str = "disk";
 
@@ -19,7 +20,14 @@ pub(super) fn check(store: &StoreUrl) -> Vec<Finding> {
     let StoreUrl::Sqlite(path) = store else { return Vec::new() };
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
     let folder = folder.unwrap_or(Path::new("."));
-    vec![check_writable(path, folder), check_room(folder)]
+    let mut findings = vec![check_writable(path, folder), check_room(folder)];
+    findings.extend(check_private(store));
+    findings
+}
+
+/// The store holds secrets: other users of the machine must not be able to read it.
+fn check_private(url: &StoreUrl) -> Option<Finding> {
+    store::exposed_files(url).map(|exposed| Finding::warning("permissions", exposed))
 }
 
 fn check_writable(path: &Path, folder: &Path) -> Finding {

@@ -4,8 +4,8 @@ use std::io;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, TcpListener};
 use std::time::Duration;
 
-use super::Finding;
-use crate::config::Net;
+use super::{Finding, Level};
+use crate::config::{AdminListen, Net};
 
 const CHECK: &str = "port";
 
@@ -15,9 +15,14 @@ const PATIENCE: Duration = Duration::from_secs(2);
 pub(super) async fn check(net: &Net) -> Vec<Finding> {
     let main = format!("{}://{}/healthz", net.scheme(), reachable(net.listen));
     let mut findings = vec![check_one(net.listen, "KURZ_LISTEN", &main).await];
-    if let Some(admin) = net.admin_listen {
+    if let Some(admin) = net.admin_listen.address() {
         let metrics = format!("http://{}/metrics", reachable(admin));
-        findings.push(check_one(admin, "KURZ_ADMIN_LISTEN", &metrics).await);
+        let mut finding = check_one(admin, "KURZ_ADMIN_LISTEN", &metrics).await;
+        if finding.level == Level::Problem && net.admin_listen == AdminListen::Default {
+            // A server starts without it.
+            finding.level = Level::Warning;
+        }
+        findings.push(finding);
     }
     findings
 }

@@ -35,7 +35,7 @@ pub(super) fn check(config: &Config) -> Vec<Finding> {
     let net = &config.net;
     let everywhere = !net.listen.ip().is_loopback();
     let mut findings = vec![Finding::ok(CHECK, "every setting is within its bounds")];
-    if everywhere {
+    if everywhere && config.access.open {
         findings.push(Finding::warning(
             CHECK,
             format!(
@@ -54,7 +54,7 @@ pub(super) fn check(config: &Config) -> Vec<Finding> {
             ),
         ));
     }
-    if let Some(admin) = net.admin_listen.filter(|admin| !admin.ip().is_loopback()) {
+    if let Some(admin) = net.admin_listen.address().filter(|admin| !admin.ip().is_loopback()) {
         findings.push(Finding::warning(
             CHECK,
             format!("/metrics answers everybody who reaches {admin}: set KURZ_ADMIN_LISTEN"),

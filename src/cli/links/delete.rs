@@ -23,7 +23,8 @@ pub(super) struct Args {
 
 pub(super) fn run(args: &Args) -> Result<(), CliError> {
     let client = ApiClient::from_environment()?;
-    let link = block_on(client.delete(&args.link.path()))?;
+    let named = args.link.located(&client)?;
+    let link = block_on(client.delete(&named.path()))?;
     let code = args.link.code();
     // A server of an earlier version says nothing.
     match link.get("restorable_until").and_then(Value::as_str) {

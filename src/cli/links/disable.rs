@@ -39,7 +39,8 @@ pub(super) struct EnableArgs {
 
 pub(super) fn disable(args: &DisableArgs) -> Result<(), CliError> {
     let client = ApiClient::from_environment()?;
-    let [workspaces, workspace, links, code] = args.link.path();
+    let named = args.link.located(&client)?;
+    let [workspaces, workspace, links, code] = named.path();
     let path = [workspaces, workspace, links, code, "disable"];
     let body = json!({ "reason": args.reason, "note": args.note });
     block_on(client.post(&path, Some(body)))?;
@@ -48,7 +49,8 @@ pub(super) fn disable(args: &DisableArgs) -> Result<(), CliError> {
 
 pub(super) fn enable(args: &EnableArgs) -> Result<(), CliError> {
     let client = ApiClient::from_environment()?;
-    let [workspaces, workspace, links, code] = args.link.path();
+    let named = args.link.located(&client)?;
+    let [workspaces, workspace, links, code] = named.path();
     let path = [workspaces, workspace, links, code, "enable"];
     block_on(client.post(&path, None))?;
     print_line(&format!("enabled {}", args.link.code()))

@@ -34,7 +34,8 @@ pub(super) struct Args {
 
 pub(super) fn run(args: &Args) -> Result<(), CliError> {
     let client = ApiClient::from_environment()?;
-    let link = block_on(client.patch(&args.link.path(), args.body()))?;
+    let named = args.link.located(&client)?;
+    let link = block_on(client.patch(&named.path(), args.body()))?;
     print_link(&link, args.json)
 }
 

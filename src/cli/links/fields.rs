@@ -40,7 +40,7 @@ pub(in crate::cli) struct NewFields {
     /// A tag; may be given several times
     #[arg(long = "tag", value_name = "T")]
     tags: Vec<String>,
-    /// When it expires, such as 2026-12-31T23:59:59Z
+    /// When it expires: 7d (from now), 2026-12-31 (its end, UTC) or 2026-12-31T23:59:59Z
     #[arg(long, value_name = "TIME", value_parser = time)]
     expires_at: Option<String>,
     /// Maximum number of hits per month; 0: no limit
@@ -80,7 +80,7 @@ pub(super) struct ChangedFields {
     /// Remove all tags
     #[arg(long, group = "change", conflicts_with = "tags")]
     no_tags: bool,
-    /// When it expires, such as 2026-12-31T23:59:59Z
+    /// When it expires: 7d (from now), 2026-12-31 (its end, UTC) or 2026-12-31T23:59:59Z
     #[arg(long, value_name = "TIME", value_parser = time, group = "change")]
     expires_at: Option<String>,
     /// Never expire

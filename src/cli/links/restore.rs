@@ -24,7 +24,8 @@ pub(super) struct Args {
 
 pub(super) fn run(args: &Args) -> Result<(), CliError> {
     let client = ApiClient::from_environment()?;
-    let [workspaces, workspace, links, code] = args.link.path();
+    let named = args.link.located(&client)?;
+    let [workspaces, workspace, links, code] = named.path();
     let path = [workspaces, workspace, links, code, "restore"];
     let link = block_on(client.post(&path, None))?;
     print_link(&link, args.json)

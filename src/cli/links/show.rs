@@ -11,7 +11,7 @@ use crate::cli::table::record;
 const EXAMPLES: &str = "\
 Examples:
   kurz links show promo --workspace acme
-  kurz links show promo --json";
+  kurz links show https://kurz.example/promo --json";
 
 /// Show one link
 #[derive(Debug, clap::Args)]
@@ -26,6 +26,7 @@ pub(super) struct Args {
 
 pub(super) fn run(args: &Args) -> Result<(), CliError> {
     let client = ApiClient::from_environment()?;
-    let link = block_on(client.get(&args.link.path()))?;
+    let named = args.link.located(&client)?;
+    let link = block_on(client.get(&named.path()))?;
     if args.json { print_line(&link.to_string()) } else { print_text(&record(&link, SHOWN)) }
 }

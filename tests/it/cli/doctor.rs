@@ -150,7 +150,12 @@ fn a_store_of_a_newer_kurz_is_recognised_and_left_alone() {
 
 #[test]
 fn a_public_address_in_open_mode_is_a_warning() {
-    let found = findings(&doctor().env("KURZ_LISTEN", "0.0.0.0:0"), 0);
+    let public = doctor().env("KURZ_LISTEN", "0.0.0.0:0");
+    let closed = findings(&public, 0);
+    assert!(
+        closed.iter().all(|finding| !finding["detail"].as_str().unwrap().contains("open mode"))
+    );
+    let found = findings(&public.env("KURZ_OPEN", "on"), 0);
     find(&found, "warning", "configuration", "everybody who reaches it");
     find(&found, "warning", "configuration", "KURZ_PUBLIC_URL");
 }

@@ -2,5 +2,6 @@
 
 mod client;
 mod doctor;
+mod first_contact;
 mod offline;
 mod store;

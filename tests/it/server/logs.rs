@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 #[track_caller]
 fn all_lines_are_its_own(log: &str) {
     for line in log.lines().filter(|line| !line.trim().is_empty()) {
-        if line.starts_with("listening on ") || line.starts_with("admin on ") {
+        if ["listening on ", "admin on ", "store "].iter().any(|start| line.starts_with(start)) {
             continue;
         }
         let read: Result<Value, _> = serde_json::from_str(line);

@@ -70,6 +70,41 @@ async fn as_many_connections_stay_open_as_should_and_no_more_than_may() {
 }
 
 #[tokio::test]
+async fn prefer_and_require_read_no_certificate_and_verify_reads_all() {
+    // Version 1, self-signed, for another host: OpenSSL makes such ones, and libpq takes them.
+    let (crt, key) = (include_str!("version1.crt"), include_str!("version1.key"));
+    let postgres = Postgres::start_with(&["ssl=on"], |data| {
+        fs::write(data.join("pg_hba.conf"), "hostssl all all 127.0.0.1/32 trust\n").unwrap();
+        fs::write(data.join("server.crt"), crt).unwrap();
+        fs::write(data.join("server.key"), key).unwrap();
+        fs::set_permissions(data.join("server.key"), fs::Permissions::from_mode(0o600)).unwrap();
+        for file in ["pg_hba.conf", "server.crt", "server.key"] {
+            give(&data.join(file));
+        }
+    });
+    for tls in ["prefer", "require"] {
+        for version in ["TLSv1.2", "TLSv1.3"] {
+            let limit = format!(
+                "alter system set ssl_min_protocol_version = '{version}';
+                 alter system set ssl_max_protocol_version = '{version}'; select pg_reload_conf()"
+            );
+            postgres.run_sql(&limit);
+            let process = serve(&postgres.url()).env("KURZ_STORE_TLS", tls).start();
+            let (status, log) = process.terminate();
+            assert!(status.success(), "{tls} {version}: {log}");
+        }
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let authority = folder.path().join("ca.pem");
+    fs::write(&authority, crt).unwrap();
+    let program = serve(&postgres.url()).env("KURZ_STORE_TLS", "verify");
+    for program in [program.clone(), program.env("KURZ_TLS_CA", authority.to_str().unwrap())] {
+        let output = program.run("");
+        assert_eq!(output.status.code(), Some(1), "{output:?}");
+    }
+}
+
+#[tokio::test]
 async fn connections_are_protected_as_the_settings_say() {
     let CertifiedKey { cert, signing_key } =
         generate_simple_self_signed(["127.0.0.1".to_owned()]).unwrap();

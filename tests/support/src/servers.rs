@@ -266,6 +266,16 @@ impl Postgres {
         String::from_utf8(psql.stdout).unwrap().trim().parse().unwrap_or_default()
     }
 
+    /// Run statements, each by itself.
+    pub fn run_sql(&self, statements: &str) {
+        for statement in statements.split(';').map(str::trim) {
+            let psql =
+                Command::new(program("psql")).args([&self.url(), "-Atc", statement]).output();
+            let psql = psql.unwrap();
+            assert!(psql.status.success(), "{statement}: {psql:?}");
+        }
+    }
+
     pub fn url(&self) -> String {
         format!("postgres://postgres@127.0.0.1:{}/postgres", self.port)
     }

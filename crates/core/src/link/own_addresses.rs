@@ -49,6 +49,19 @@ impl OwnAddresses {
         (is_named && self.ports.contains(&port)) || self.listens_at(host, port)
     }
 
+    /// Whether a request for `host`, without a port, is for this server and not for a foreign name that
+    /// somebody made resolve to it: the main host, loopback, the address it listens on. A server that
+    /// listens on all addresses takes any address, since only names can be made to resolve.
+    pub fn has_host(&self, host: &str) -> bool {
+        let host = bare(host);
+        if host == self.main_host || host == "localhost" || host.ends_with(".localhost") {
+            return true;
+        }
+        let own = self.bound.ip().to_canonical();
+        address_of(host)
+            .is_some_and(|address| address.is_loopback() || address == own || own.is_unspecified())
+    }
+
     /// Whether this is the socket that the server listens on.
     fn listens_at(&self, host: &str, port: u16) -> bool {
         if port != self.bound.port() {
@@ -59,14 +72,18 @@ impl OwnAddresses {
         if host == "localhost" || host.ends_with(".localhost") {
             return is_near;
         }
-        let literal = host.strip_prefix('[').and_then(|rest| rest.strip_suffix(']'));
-        let Ok(address) = literal.unwrap_or(host).parse::<IpAddr>() else { return false };
-        let address = address.to_canonical();
+        let Some(address) = address_of(host) else { return false };
         // A connection to the unspecified address reaches a server on all addresses or on loopback.
         address == own
             || (is_near && address.is_unspecified())
             || (own.is_unspecified() && address.is_loopback())
     }
+}
+
+/// The IP address that a host is, if it is one.
+fn address_of(host: &str) -> Option<IpAddr> {
+    let literal = host.strip_prefix('[').and_then(|rest| rest.strip_suffix(']'));
+    literal.unwrap_or(host).parse::<IpAddr>().ok().map(|address| address.to_canonical())
 }
 
 /// A host without a final dot.
@@ -83,6 +100,24 @@ mod tests {
     fn is_own(own: &OwnAddresses, url: &str) -> bool {
         let reserved = Reserved::from_routes(["/app/account", "/api/docs"]);
         own.has(&canonicalise(url).unwrap(), |host| host == "go.acme.example", &reserved)
+    }
+
+    #[test]
+    fn a_request_is_for_this_server_under_its_own_names_alone() {
+        let own = |bound: &str| OwnAddresses::new("kurz.example", 443, bound.parse().unwrap());
+        let local = own("127.0.0.1:8080");
+        for host in
+            ["kurz.example", "kurz.example.", "localhost", "a.localhost", "127.0.0.1", "[::1]"]
+        {
+            assert!(local.has_host(host), "{host}");
+        }
+        for host in ["", "evil.example", "192.168.1.5", "localhost.evil.example", "notlocalhost"] {
+            assert!(!local.has_host(host), "{host}");
+        }
+        assert!(own("192.168.1.5:80").has_host("192.168.1.5"));
+        assert!(!own("192.168.1.5:80").has_host("192.168.1.6"));
+        assert!(own("0.0.0.0:80").has_host("192.168.1.6"));
+        assert!(!own("0.0.0.0:80").has_host("evil.example"));
     }
 
     fn public() -> OwnAddresses {
