@@ -135,6 +135,8 @@ pub struct PlainRequest<'a> {
     /// The host in lower case, without a port.
     pub host: &'a str,
     pub path: &'a str,
+    /// The answer says that the connection ends.
+    pub close: bool,
     pub purpose: Option<&'a [u8]>,
     pub agent: Option<&'a [u8]>,
     pub arrival: Stopwatch,
@@ -194,16 +196,16 @@ impl RedirectService {
             let visitor = self.visitors.of_get(ask.purpose, ask.agent);
             let now = self.clock.at(ask.arrival);
             let Admission::Pass(at) = self.admit(link, visitor, now) else { return false };
-            self.date.with(now, |date| answer::write_redirect(link, date, out));
+            self.date.with(now, |date| answer::write_redirect(link, date, ask.close, out));
             self.count(link, at, Visit { visitor, arrival: ask.arrival });
             true
         });
         sent == Some(true)
     }
 
-    /// Write any answer to a GET into `out`, as HTTP/1.1.
-    pub fn write(&self, answer: &RedirectResponse, out: &mut Vec<u8>) {
-        self.date.with(self.clock.now(), |date| answer::write(answer, date, out));
+    /// Write any answer to a GET into `out`, as HTTP/1.1; with `close`, the last of its connection.
+    pub fn write(&self, answer: &RedirectResponse, close: bool, out: &mut Vec<u8>) {
+        self.date.with(self.clock.now(), |date| answer::write(answer, date, close, out));
     }
 
     /// Load the link or request a hit, then answer.
