@@ -33,6 +33,8 @@ use kurz_core::time::Timestamp;
 const ENTRY_BYTES: u64 = 256;
 /// What an absent address costs beside its text.
 const ABSENT_BYTES: u64 = 120;
+/// The most that a worker may keep for itself; what is left goes to the cache that all of them use.
+const NEAR_BYTES_MAX: u64 = 64 << 20;
 /// Number of versions; keys share them by hash.
 const VERSIONS: usize = 4096;
 /// How long a negative entry is valid.
@@ -68,9 +70,9 @@ impl Weighter<CompactString, CacheSlot> for Weight {
 /// How much memory the cache may take.
 #[derive(Clone, Copy, Debug)]
 pub struct LinkCacheSizes {
-    /// Bytes in all: half for the shared cache, half for the near caches of the workers.
+    /// Bytes in all: half for the near caches of the workers, but at most 64 MiB for each; the rest for
+    /// the shared cache.
     pub bytes: u64,
-    /// Workers that share the second half.
     pub workers: usize,
 }
 
@@ -101,8 +103,9 @@ impl LinkCache {
         blocked: Arc<ActiveBlocklist>,
         clock: Clock,
     ) -> Self {
-        let bytes = sizes.bytes / 2;
-        let near_bytes = bytes / u64::try_from(sizes.workers.max(1)).unwrap_or(u64::MAX);
+        let workers = u64::try_from(sizes.workers.max(1)).unwrap_or(u64::MAX);
+        let near_bytes = (sizes.bytes / 2 / workers).min(NEAR_BYTES_MAX);
+        let bytes = sizes.bytes - near_bytes * workers;
         let expected = usize::try_from(bytes / (ENTRY_BYTES + 100)).unwrap_or(usize::MAX);
         let hasher = DefaultHashBuilder::default();
         let slots =

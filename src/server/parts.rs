@@ -47,7 +47,7 @@ pub(super) async fn parts(
     let clicks = ClickWriter::start(workers, &store, quota.is_some(), clock.now()).await?;
     let blocked = Arc::new(ActiveBlocklist::default());
     let links = LinkCache::new(
-        LinkCacheSizes { bytes: config.cache.bytes, workers },
+        LinkCacheSizes { bytes: config.cache.link_bytes(), workers },
         hit_limit,
         Arc::clone(&store),
         quota.clone(),

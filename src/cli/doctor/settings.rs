@@ -2,7 +2,7 @@
 
 use super::Finding;
 use crate::clock::Clock;
-use crate::config::{self, Config};
+use crate::config::{self, Cache, Config, size};
 use crate::net::tls_reload::TlsReloader;
 use crate::server::blocklist_file;
 
@@ -31,7 +31,10 @@ pub(super) fn check_blocklist(config: &Config) -> Option<Finding> {
 pub(super) fn check(config: &Config) -> Vec<Finding> {
     let net = &config.net;
     let everywhere = !net.listen.ip().is_loopback();
-    let mut findings = vec![Finding::ok(CHECK, "every setting is within its bounds")];
+    let mut findings = vec![
+        Finding::ok(CHECK, "every setting is within its bounds"),
+        Finding::ok(CHECK, cache_size(&config.cache)),
+    ];
     if everywhere {
         findings.push(Finding::warning(
             CHECK,
@@ -61,4 +64,14 @@ pub(super) fn check(config: &Config) -> Vec<Finding> {
     let client = config::environment().and_then(config::ClientConfig::read);
     findings.extend(client.err().map(|error| Finding::problem(CHECK, error)));
     findings
+}
+
+fn cache_size(cache: &Cache) -> String {
+    let bytes = size::print(cache.link_bytes());
+    let source = if cache.bytes.is_some() {
+        "as KURZ_CACHE_BYTES says"
+    } else {
+        "chosen by the machine's memory; KURZ_CACHE_BYTES sets another size"
+    };
+    format!("cached links use at most {bytes} ({source})")
 }
