@@ -4,6 +4,7 @@
 //! for and nowhere else; every wait and every answer has an end; whatever goes wrong is one sentence.
 
 use std::error::Error;
+use std::io;
 use std::time::Duration;
 
 use reqwest::redirect::Policy;
@@ -157,6 +158,13 @@ impl ApiClient {
 
     fn unreachable(&self, error: &reqwest::Error) -> CliError {
         let (url, reason) = (&self.config.url, reason(error));
+        if let Some(address) = url.as_str().strip_prefix("https://")
+            && answered_without_tls(error)
+        {
+            return CliError::Failed(format!(
+                "What answers at {url} speaks plain HTTP, not HTTPS: set KURZ_URL to http://{address}."
+            ));
+        }
         CliError::Failed(format!(
             "Cannot reach kurz at {url} ({reason}): is it running? Set KURZ_URL to its address."
         ))
@@ -170,6 +178,19 @@ impl ApiClient {
             "What answers at {url} (with status {status}) is not kurz: set KURZ_URL to its address."
         ))
     }
+}
+
+/// Whether the other side answered a TLS handshake with something else than TLS.
+fn answered_without_tls(error: &(dyn Error + 'static)) -> bool {
+    if let Some(rustls::Error::InvalidMessage(_)) = error.downcast_ref() {
+        return true;
+    }
+    let inner = match error.downcast_ref::<io::Error>() {
+        // Its source is that of the error which it wraps.
+        Some(wrapper) => wrapper.get_ref().map(|inner| -> &(dyn Error + 'static) { inner }),
+        None => error.source(),
+    };
+    inner.is_some_and(answered_without_tls)
 }
 
 /// The innermost cause: the outer ones only say that there was a request.
