@@ -6,8 +6,8 @@
 //! key's version, which makes the entries of near caches stale.
 
 use std::hash::BuildHasher;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use compact_str::CompactString;
@@ -16,7 +16,9 @@ use quick_cache::sync::{Cache, DefaultLifecycle};
 use quick_cache::{DefaultHashBuilder, Weighter};
 
 use crate::cache::near::KeyVersion;
-use crate::cache::{ActiveBlocklist, CachedCounters, CachedLink, CachedLinkFields, NearCache};
+use crate::cache::{
+    ActiveBlocklist, CacheLookups, CachedCounters, CachedLink, CachedLinkFields, NearCache,
+};
 use crate::clicks::WrittenClicks;
 use crate::clock::Clock;
 use crate::quota::SharedQuota;
@@ -85,6 +87,8 @@ pub struct LinkCache {
     versions: Vec<AtomicU64>,
     /// What each worker may keep for itself.
     near_bytes: u64,
+    /// The near caches that were made, for their look-ups.
+    near: Mutex<Vec<Arc<NearCache>>>,
     store: Arc<Store>,
     counters: CounterTable<CachedLink>,
     quota: Option<Arc<SharedQuota>>,
@@ -116,6 +120,7 @@ impl LinkCache {
             hasher,
             versions,
             near_bytes,
+            near: Mutex::default(),
             store,
             counters: CounterTable::default(),
             quota,
@@ -125,9 +130,25 @@ impl LinkCache {
         }
     }
 
-    /// The near cache of a worker.
-    pub fn near(&self) -> NearCache {
-        NearCache::new(self.near_bytes)
+    /// A near cache for a worker.
+    pub fn near(&self) -> Arc<NearCache> {
+        let near = Arc::new(NearCache::new(self.near_bytes));
+        self.lock_near().push(Arc::clone(&near));
+        near
+    }
+
+    /// How links were looked up by all workers since the start.
+    pub fn lookups(&self) -> CacheLookups {
+        let each = self.lock_near().iter().map(|near| near.lookups()).collect::<Vec<_>>();
+        each.iter().fold(CacheLookups::default(), |sum, one| CacheLookups {
+            near: sum.near + one.near,
+            shared: sum.shared + one.shared,
+            missed: sum.missed + one.missed,
+        })
+    }
+
+    fn lock_near(&self) -> MutexGuard<'_, Vec<Arc<NearCache>>> {
+        self.near.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     pub fn version(&self, key: &str) -> KeyVersion {
