@@ -21,12 +21,12 @@ use tokio::time::{Instant, Interval, MissedTickBehavior, interval, sleep_until, 
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
-use super::connection::{Alive, Protocols, converse};
 use super::connection_limit::{ConnectionLimit, EnterError, Permit};
 use super::connection_state::{CloseOrder, ConnectionState};
 use super::fast_path::FastPath;
 use super::http_limits::HttpLimits;
 use super::request_limits::RequestLimits;
+use super::serve_connection::{Alive, Protocols, converse};
 use super::timeouts::{BREATH, Timeouts};
 use super::tls_reload;
 

@@ -10,7 +10,7 @@
 //!   all and per address; `request_limits`: size of target, headers and body; `timeouts`: header, body,
 //!   idle and drain timeouts with one timer per worker; `connection_state`: what they read and order.
 //! - `socket` and `http1_framing`: a malformed head never reaches the service.
-//! - `connection`: one connection from its first byte to its end; `fast_path`: answers its plain GET
+//! - `serve_connection`: one connection from its first byte to its end; `fast_path`: answers its plain GET
 //!   requests without hyper; `idle_eviction`: closes the longest idle connection when there are too many.
 //! - `plain_port`: clients that speak TLS at a port without it.
 //! - `certificate` and [`tls_reload`]: certificates, reloaded when their files (`file_version`) change.
@@ -18,7 +18,6 @@
 
 mod accept;
 mod certificate;
-mod connection;
 mod connection_limit;
 mod connection_state;
 pub mod fast_path;
@@ -30,6 +29,7 @@ mod idle_eviction;
 pub mod listen;
 mod plain_port;
 mod request_limits;
+mod serve_connection;
 pub mod signals;
 mod socket;
 #[cfg(test)]
