@@ -8,32 +8,77 @@ use std::time::Duration;
 
 use crate::servers::Target;
 
-/// Which links are requested.
-#[derive(Clone, Copy)]
+/// What is requested, and how. All but the last with kurz's default settings.
+#[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Scenario {
     /// 100,000 links, uniformly distributed, all cached.
     Uniform,
     /// The same, but 99 % of the requests go to one of them.
     Hot,
+    /// Like `Uniform`, with the query that a social network appends.
+    Query,
+    /// Like `Uniform`, but each connection carries another request once in a thousand.
+    Mixed,
+    /// Like `Uniform`, with a connection for each request.
+    Close,
+    /// Like `Uniform`, through an nginx that keeps its connections to the server.
+    Proxy,
     /// A million links, with a cache for about ten thousand.
     Cold,
 }
 
 impl Scenario {
+    pub(crate) const ALL: [(&str, Self); 7] = [
+        ("uniform", Self::Uniform),
+        ("hot", Self::Hot),
+        ("query", Self::Query),
+        ("mixed", Self::Mixed),
+        ("close", Self::Close),
+        ("proxy", Self::Proxy),
+        ("cold", Self::Cold),
+    ];
+
     pub(crate) fn describe(self) -> &'static str {
         match self {
             Self::Uniform => "100,000 links at random",
             Self::Hot => "100,000 links, one of them takes 99 %",
+            Self::Query => "100,000 links at random, with a query",
+            Self::Mixed => "100,000 links at random, another request once in a thousand",
+            Self::Close => "100,000 links at random, a connection for each request",
+            Self::Proxy => "100,000 links at random, behind nginx",
             Self::Cold => "1,000,000 links at random, memory for about 10,000",
         }
     }
 
     pub(crate) fn links(self) -> usize {
-        if matches!(self, Self::Cold) { 1_000_000 } else { 100_000 }
+        if self == Self::Cold { 1_000_000 } else { 100_000 }
     }
 
-    pub(crate) fn cache_bytes(self) -> &'static str {
-        if matches!(self, Self::Cold) { "5MiB" } else { "256MiB" }
+    /// `None` for the default.
+    pub(crate) fn cache_bytes(self) -> Option<&'static str> {
+        (self == Self::Cold).then_some("5MiB")
+    }
+
+    fn query(self) -> &'static str {
+        match self {
+            Self::Query => {
+                "?fbclid=IwY2xjawHh3OtleHRuA2FlbQIxMAABHZk2k_aem_3mZ0-XvGkXqLwzV5bHn9tA&utm_source=x"
+            }
+            _ => "",
+        }
+    }
+
+    fn fields(self) -> &'static str {
+        if self == Self::Close { r"Connection: close\r\n" } else { "" }
+    }
+
+    /// Lua that returns some of the requests.
+    fn choice(self) -> &'static str {
+        match self {
+            Self::Hot => "if math.random() < 0.99 then return requests[1] end",
+            Self::Mixed => "if math.random() < 0.001 then return other end",
+            _ => "",
+        }
     }
 }
 
@@ -56,18 +101,16 @@ impl Wrk {
     pub(crate) fn new(folder: &Path, codes: &[String], scenario: Scenario) -> Self {
         let list = folder.join("codes.txt");
         fs::write(&list, codes.join("\n")).unwrap();
-        let choose = match scenario {
-            Scenario::Hot => "if math.random() < 0.99 then return requests[1] end",
-            _ => "",
-        };
+        let (query, fields, choose) = (scenario.query(), scenario.fields(), scenario.choice());
         // Requests are prepared, so that wrk does not spend its time on formatting them.
         let script = format!(
             r#"
 requests = {{}}
+other = "GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n"
 function init(args)
   math.randomseed(os.time() + tonumber(tostring({{}}):sub(8), 16) % 100000)
   for code in io.lines("{list}") do
-    requests[#requests + 1] = "GET /" .. code .. " HTTP/1.1\r\nHost: localhost\r\n\r\n"
+    requests[#requests + 1] = "GET /" .. code .. "{query} HTTP/1.1\r\nHost: localhost\r\n{fields}\r\n"
   end
 end
 function request()

@@ -2,8 +2,11 @@
 //! is named, loaded in turns by wrk on the same machine.
 //!
 //! ```text
-//! cargo bench --bench compare [-- uniform|hot|cold] [--rounds N] [--seconds N] [--peer NAME=URL[,PID]]
+//! cargo bench --bench compare [-- uniform|hot|query|mixed|close|proxy|cold] [--rounds N] [--seconds N]
+//!     [--cache SIZE] [--peer NAME=URL[,PID]]
 //! ```
+//!
+//! kurz runs with its default cache, but in `cold` and with `--cache`.
 //!
 //! Servers are loaded one after the other, round by round, so that noise affects all equally; the table
 //! has medians, and ratios to nginx are medians of the rounds' own ratios. CPU is what `/proc` says
@@ -24,37 +27,52 @@ mod table;
 use std::time::Duration;
 
 use load::{Scenario, Wrk};
-use servers::{Kurz, Nginx, Peer, Target};
+use servers::{Kurz, Nginx, Peer, Proxied, Target};
 
 struct Options {
     scenarios: Vec<Scenario>,
     rounds: usize,
     seconds: u64,
+    cache: Option<String>,
     peers: Vec<Peer>,
 }
 
 fn main() {
     let options = options();
-    for scenario in options.scenarios {
-        compare(scenario, &options.peers, options.rounds, options.seconds);
+    for scenario in &options.scenarios {
+        compare(*scenario, &options);
     }
 }
 
-fn compare(scenario: Scenario, peers: &[Peer], rounds: usize, seconds: u64) {
+fn compare(scenario: Scenario, options: &Options) {
+    let Options { rounds, seconds, cache, peers, .. } = options;
+    let (rounds, seconds) = (*rounds, *seconds);
     let folder = tempfile::tempdir().unwrap();
     println!("\n## {}\n", scenario.describe());
-    let kurz = Kurz::start(folder.path(), scenario.cache_bytes());
+    let cache = cache.as_deref().or(scenario.cache_bytes());
+    let kurz = Kurz::start(folder.path(), cache);
     let idle = kurz.memory_mb();
     let codes = kurz.fill(scenario.links());
     // Memory that was used for creating the links is not part of the redirects' figures.
     drop(kurz);
-    let kurz = Kurz::start(folder.path(), scenario.cache_bytes());
-    if !matches!(scenario, Scenario::Cold) {
+    let kurz = Kurz::start(folder.path(), cache);
+    if scenario != Scenario::Cold {
         kurz.follow_all(&codes);
     }
     let nginx = Nginx::start(folder.path());
     let wrk = Wrk::new(folder.path(), &codes, scenario);
-    let mut targets: Vec<&dyn Target> = vec![&nginx, &kurz];
+    let servers: [&dyn Target; 2] = [&nginx, &kurz];
+    let proxies: Vec<Proxied<'_>> = if scenario == Scenario::Proxy {
+        let proxy = |(name, server)| Proxied::start(folder.path(), name, server);
+        ["proxy-1", "proxy-2"].into_iter().zip(servers).map(proxy).collect()
+    } else {
+        Vec::new()
+    };
+    let mut targets: Vec<&dyn Target> = if proxies.is_empty() {
+        servers.to_vec()
+    } else {
+        proxies.iter().map(|proxy| -> &dyn Target { proxy }).collect()
+    };
     targets.extend(peers.iter().map(|peer| -> &dyn Target { peer }));
 
     for target in &targets {
@@ -75,23 +93,27 @@ fn compare(scenario: Scenario, peers: &[Peer], rounds: usize, seconds: u64) {
 }
 
 fn options() -> Options {
-    let mut options = Options { scenarios: Vec::new(), rounds: 7, seconds: 5, peers: Vec::new() };
+    let mut options =
+        Options { scenarios: Vec::new(), rounds: 7, seconds: 5, cache: None, peers: Vec::new() };
     let mut args = std::env::args().skip(1);
     while let Some(arg) = args.next() {
         match arg.as_str() {
-            "uniform" => options.scenarios.push(Scenario::Uniform),
-            "hot" => options.scenarios.push(Scenario::Hot),
-            "cold" => options.scenarios.push(Scenario::Cold),
             "--rounds" => options.rounds = args.next().unwrap().parse().unwrap(),
             "--seconds" => options.seconds = args.next().unwrap().parse().unwrap(),
+            "--cache" => options.cache = args.next(),
             "--peer" => options.peers.push(Peer::parse(&args.next().unwrap())),
             // Added by cargo.
             "--bench" => {}
-            other => panic!("unknown argument {other}: see the top of benches/compare/main.rs"),
+            other => {
+                let named = Scenario::ALL.iter().find(|(name, _)| *name == other);
+                let known =
+                    || panic!("unknown argument {other}: see the top of benches/compare/main.rs");
+                options.scenarios.push(named.map_or_else(known, |(_, scenario)| *scenario));
+            }
         }
     }
     if options.scenarios.is_empty() {
-        options.scenarios = vec![Scenario::Uniform, Scenario::Hot, Scenario::Cold];
+        options.scenarios = Scenario::ALL.map(|(_, scenario)| scenario).to_vec();
     }
     options
 }

@@ -55,26 +55,46 @@ fn resident_kb(pid: u32) -> f64 {
     line.and_then(|line| line.split_whitespace().next()?.parse().ok()).unwrap_or(0.0)
 }
 
-/// nginx with two workers, each with its own listener, and a static response.
+/// nginx with two workers, each with its own listener.
 pub(crate) struct Nginx {
     child: Child,
     port: u16,
 }
 
 impl Nginx {
+    /// With a static response.
     pub(crate) fn start(folder: &Path) -> Self {
+        let answer = "return 302 https://example.com/spring-sale/2026/some-page?id=1;";
+        Self::start_with(folder, "nginx", "", answer)
+    }
+
+    /// A proxy that keeps its connections to `upstream`.
+    fn proxy(folder: &Path, name: &str, upstream: &dyn Target) -> Self {
+        let url = upstream.url();
+        let address = url.trim_start_matches("http://").trim_end_matches('/');
+        let upstream = format!(
+            "upstream behind {{ server {address}; keepalive 64; keepalive_requests 1000000000; }}"
+        );
+        let pass = "proxy_pass http://behind; proxy_http_version 1.1; \
+            proxy_set_header Connection \"\"; proxy_set_header Host $host; \
+            proxy_set_header X-Forwarded-For $proxy_add_x_forwarded_for; proxy_redirect off;";
+        Self::start_with(folder, name, &upstream, pass)
+    }
+
+    fn start_with(folder: &Path, name: &str, upstream: &str, location: &str) -> Self {
         let port = free_port();
-        let config = folder.join("nginx.conf");
+        let config = folder.join(format!("{name}.conf"));
         let text = format!(
             "daemon off; worker_processes 2; pid {pid}; error_log stderr crit;
              events {{ worker_connections 4096; }}
              http {{ access_log off; server_tokens off; keepalive_requests 1000000000;
                client_body_temp_path {tmp}; proxy_temp_path {tmp}; fastcgi_temp_path {tmp};
                uwsgi_temp_path {tmp}; scgi_temp_path {tmp};
+               {upstream}
                server {{ listen 127.0.0.1:{port} reuseport backlog=4096;
-                 location / {{ return 302 https://example.com/spring-sale/2026/some-page?id=1; }} }} }}",
-            pid = folder.join("nginx.pid").display(),
-            tmp = folder.join("nginx-tmp").display()
+                 location / {{ {location} }} }} }}",
+            pid = folder.join(format!("{name}.pid")).display(),
+            tmp = folder.join(format!("{name}-tmp")).display()
         );
         fs::write(&config, text).unwrap();
         let child = Command::new("nginx").arg("-c").arg(&config).arg("-p").arg(folder).spawn();
@@ -104,6 +124,32 @@ impl Drop for Nginx {
     }
 }
 
+/// A server behind a proxy of its own. CPU and memory are the server's alone.
+pub(crate) struct Proxied<'a> {
+    proxy: Nginx,
+    server: &'a dyn Target,
+}
+
+impl<'a> Proxied<'a> {
+    pub(crate) fn start(folder: &Path, name: &str, server: &'a dyn Target) -> Self {
+        Self { proxy: Nginx::proxy(folder, name, server), server }
+    }
+}
+
+impl Target for Proxied<'_> {
+    fn name(&self) -> String {
+        format!("{}, behind nginx", self.server.name())
+    }
+
+    fn url(&self) -> String {
+        self.proxy.url()
+    }
+
+    fn pid(&self) -> u32 {
+        self.server.pid()
+    }
+}
+
 /// kurz with its defaults: quota on, clicks counted.
 pub(crate) struct Kurz {
     child: Child,
@@ -111,12 +157,17 @@ pub(crate) struct Kurz {
 }
 
 impl Kurz {
-    pub(crate) fn start(folder: &Path, cache_bytes: &str) -> Self {
-        let mut child = Command::new(env!("CARGO_BIN_EXE_kurz"))
+    /// With this much memory for links; `None` for the default.
+    pub(crate) fn start(folder: &Path, cache_bytes: Option<&str>) -> Self {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_kurz"));
+        command.env_remove("KURZ_CACHE_BYTES");
+        if let Some(bytes) = cache_bytes {
+            command.env("KURZ_CACHE_BYTES", bytes);
+        }
+        let mut child = command
             .args(["serve", "--open", "--listen", "127.0.0.1:0", "--store"])
             .arg(format!("sqlite://{}", folder.join("kurz.db").display()))
             .env("KURZ_ADMIN_LISTEN", "off")
-            .env("KURZ_CACHE_BYTES", cache_bytes)
             // The limit is checked on every redirect, and never reached.
             .env("KURZ_HIT_LIMIT", "1000000000000")
             .env("KURZ_LIMITS", "off")

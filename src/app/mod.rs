@@ -43,7 +43,7 @@ pub use workspaces::{HostInstructions, MAIN, Rights, ShownHost, ShownWorkspace, 
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::cache::{ActiveBlocklist, Hosts, LinkCache, ReuseCache};
+use crate::cache::{ActiveBlocklist, CacheLookups, Hosts, LinkCache, ReuseCache};
 use crate::clicks::ClickWriter;
 pub(crate) use crate::clicks::FLUSH_EVERY;
 use crate::clock::Clock;
@@ -210,6 +210,20 @@ impl App {
     /// Links in memory and about how many bytes they take.
     pub fn cache_size(&self) -> (usize, u64) {
         self.parts.links.size()
+    }
+
+    /// The metrics of redirects and of the cache in front of the store, as Prometheus text.
+    pub fn redirect_metrics(&self) -> String {
+        let CacheLookups { near, shared, missed } = self.parts.links.lookups();
+        let mut text = format!(
+            "# TYPE kurz_cache_hits_total counter\n\
+             kurz_cache_hits_total{{cache=\"near\"}} {near}\n\
+             kurz_cache_hits_total{{cache=\"shared\"}} {shared}\n\
+             \n# TYPE kurz_cache_misses_total counter\n\
+             kurz_cache_misses_total {missed}\n\n"
+        );
+        self.parts.clicks.metrics().write(&mut text);
+        text
     }
 
     /// How many links have clicks that are not written yet.

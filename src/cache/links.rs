@@ -6,8 +6,8 @@
 //! key's version, which makes the entries of near caches stale.
 
 use std::hash::BuildHasher;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use compact_str::CompactString;
@@ -16,7 +16,9 @@ use quick_cache::sync::{Cache, DefaultLifecycle};
 use quick_cache::{DefaultHashBuilder, Weighter};
 
 use crate::cache::near::KeyVersion;
-use crate::cache::{ActiveBlocklist, CachedCounters, CachedLink, CachedLinkFields, NearCache};
+use crate::cache::{
+    ActiveBlocklist, CacheLookups, CachedCounters, CachedLink, CachedLinkFields, NearCache,
+};
 use crate::clicks::WrittenClicks;
 use crate::clock::Clock;
 use crate::quota::SharedQuota;
@@ -33,6 +35,8 @@ use kurz_core::time::Timestamp;
 const ENTRY_BYTES: u64 = 256;
 /// What an absent address costs beside its text.
 const ABSENT_BYTES: u64 = 120;
+/// The most that a worker may keep for itself; what is left goes to the cache that all of them use.
+const NEAR_BYTES_MAX: u64 = 64 << 20;
 /// Number of versions; keys share them by hash.
 const VERSIONS: usize = 4096;
 /// How long a negative entry is valid.
@@ -68,9 +72,9 @@ impl Weighter<CompactString, CacheSlot> for Weight {
 /// How much memory the cache may take.
 #[derive(Clone, Copy, Debug)]
 pub struct LinkCacheSizes {
-    /// Bytes in all: half for the shared cache, half for the near caches of the workers.
+    /// Bytes in all: half for the near caches of the workers, but at most 64 MiB for each; the rest for
+    /// the shared cache.
     pub bytes: u64,
-    /// Workers that share the second half.
     pub workers: usize,
 }
 
@@ -83,6 +87,8 @@ pub struct LinkCache {
     versions: Vec<AtomicU64>,
     /// What each worker may keep for itself.
     near_bytes: u64,
+    /// The near caches that were made, for their look-ups.
+    near: Mutex<Vec<Arc<NearCache>>>,
     store: Arc<Store>,
     counters: CounterTable<CachedLink>,
     quota: Option<Arc<SharedQuota>>,
@@ -101,8 +107,9 @@ impl LinkCache {
         blocked: Arc<ActiveBlocklist>,
         clock: Clock,
     ) -> Self {
-        let bytes = sizes.bytes / 2;
-        let near_bytes = bytes / u64::try_from(sizes.workers.max(1)).unwrap_or(u64::MAX);
+        let workers = u64::try_from(sizes.workers.max(1)).unwrap_or(u64::MAX);
+        let near_bytes = (sizes.bytes / 2 / workers).min(NEAR_BYTES_MAX);
+        let bytes = sizes.bytes - near_bytes * workers;
         let expected = usize::try_from(bytes / (ENTRY_BYTES + 100)).unwrap_or(usize::MAX);
         let hasher = DefaultHashBuilder::default();
         let slots =
@@ -113,6 +120,7 @@ impl LinkCache {
             hasher,
             versions,
             near_bytes,
+            near: Mutex::default(),
             store,
             counters: CounterTable::default(),
             quota,
@@ -122,9 +130,25 @@ impl LinkCache {
         }
     }
 
-    /// The near cache of a worker.
-    pub fn near(&self) -> NearCache {
-        NearCache::new(self.near_bytes)
+    /// A near cache for a worker.
+    pub fn near(&self) -> Arc<NearCache> {
+        let near = Arc::new(NearCache::new(self.near_bytes));
+        self.lock_near().push(Arc::clone(&near));
+        near
+    }
+
+    /// How links were looked up by all workers since the start.
+    pub fn lookups(&self) -> CacheLookups {
+        let each = self.lock_near().iter().map(|near| near.lookups()).collect::<Vec<_>>();
+        each.iter().fold(CacheLookups::default(), |sum, one| CacheLookups {
+            near: sum.near + one.near,
+            shared: sum.shared + one.shared,
+            missed: sum.missed + one.missed,
+        })
+    }
+
+    fn lock_near(&self) -> MutexGuard<'_, Vec<Arc<NearCache>>> {
+        self.near.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     pub fn version(&self, key: &str) -> KeyVersion {

@@ -20,7 +20,7 @@ pub(crate) use generation::Generation;
 pub(crate) use generation::GenerationCache;
 pub(crate) use hosts::Hosts;
 pub(crate) use links::{Found, LinkCache, LinkCacheSizes};
-pub(crate) use near::NearCache;
+pub(crate) use near::{CacheLookups, NearCache};
 pub(crate) use reuse::{ReusableLink, ReuseCache};
 
 use std::sync::Arc;

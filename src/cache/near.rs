@@ -5,7 +5,7 @@
 //! holds the version that its key had before the link was read, and is stale once that has changed.
 
 use std::array;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use crate::cache::CachedLink;
 use crate::cache::links::weight;
@@ -23,8 +23,26 @@ pub struct KeyVersion {
     pub(super) number: u64,
 }
 
+/// How links were looked up, by one worker or by all.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct CacheLookups {
+    /// Found in a near cache.
+    pub near: u64,
+    /// Found in the shared cache.
+    pub shared: u64,
+    /// Found in neither: the store is asked.
+    pub missed: u64,
+}
+
+/// The near cache of a worker, with its look-ups. They are under the lock that a look-up takes anyway.
 #[derive(Debug)]
-pub struct NearCache(Mutex<SlotSets<CachedLink>>);
+pub struct NearCache(Mutex<NearState>);
+
+#[derive(Debug)]
+struct NearState {
+    sets: SlotSets<CachedLink>,
+    lookups: CacheLookups,
+}
 
 impl Default for NearCache {
     fn default() -> Self {
@@ -35,26 +53,49 @@ impl Default for NearCache {
 impl NearCache {
     /// For at most `bytes` of links, with what leads to them.
     pub(super) fn new(bytes: u64) -> Self {
-        Self(Mutex::new(SlotSets::new(bytes)))
+        Self(Mutex::new(NearState { sets: SlotSets::new(bytes), lookups: CacheLookups::default() }))
     }
 
-    /// Use the link behind `key`, which has this version, if it is known here or `behind`.
-    pub fn with<T>(
+    /// Use the link behind `key`, which has this version, if it is known here or `behind`. Returns
+    /// whether it was used; `use_it` says so. Only then does the look-up count.
+    pub fn with(
         &self,
         key: &str,
         version: KeyVersion,
         behind: impl FnOnce() -> Option<CachedLink>,
-        use_it: impl FnOnce(&CachedLink) -> T,
-    ) -> Option<T> {
-        // A slot is whole after every operation on it.
-        let mut sets = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        use_it: impl FnOnce(&CachedLink) -> bool,
+    ) -> bool {
+        let mut state = self.lock();
+        let NearState { sets, lookups } = &mut *state;
         if let Some(link) = sets.find(key.as_bytes(), version) {
-            return Some(use_it(link));
+            let used = use_it(link);
+            lookups.near += u64::from(used);
+            return used;
         }
-        let link = behind()?;
-        let done = use_it(&link);
+        let Some(link) = behind() else { return false };
+        let used = use_it(&link);
+        lookups.shared += u64::from(used);
         sets.put(version, link);
-        Some(done)
+        used
+    }
+
+    /// Count a look-up of the shared cache.
+    pub fn count_shared(&self, found: bool) {
+        let lookups = &mut self.lock().lookups;
+        if found {
+            lookups.shared += 1;
+        } else {
+            lookups.missed += 1;
+        }
+    }
+
+    pub(super) fn lookups(&self) -> CacheLookups {
+        self.lock().lookups
+    }
+
+    fn lock(&self) -> MutexGuard<'_, NearState> {
+        // A slot is whole after every operation on it.
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

@@ -4,6 +4,7 @@
 //! for and nowhere else; every wait and every answer has an end; whatever goes wrong is one sentence.
 
 use std::error::Error;
+use std::io;
 use std::path::Path;
 use std::time::Duration;
 
@@ -160,6 +161,13 @@ impl ApiClient {
 
     fn unreachable(&self, error: &reqwest::Error) -> CliError {
         let (url, reason) = (&self.config.url, reason(error));
+        if let Some(address) = url.as_str().strip_prefix("https://")
+            && answered_without_tls(error)
+        {
+            return CliError::Failed(format!(
+                "What answers at {url} speaks plain HTTP, not HTTPS: set KURZ_URL to http://{address}."
+            ));
+        }
         if reason.contains("certificate") {
             return CliError::Failed(format!(
                 "Cannot trust the server at {url} ({reason}): if its certificate is from a private \
@@ -196,6 +204,19 @@ fn authorities(file: &Path) -> Result<Vec<Certificate>, CliError> {
         return Err(refused(&"it holds no certificate"));
     }
     Ok(certificates)
+}
+
+/// Whether the other side answered a TLS handshake with something else than TLS.
+fn answered_without_tls(error: &(dyn Error + 'static)) -> bool {
+    if let Some(rustls::Error::InvalidMessage(_)) = error.downcast_ref() {
+        return true;
+    }
+    let inner = match error.downcast_ref::<io::Error>() {
+        // Its source is that of the error which it wraps.
+        Some(wrapper) => wrapper.get_ref().map(|inner| -> &(dyn Error + 'static) { inner }),
+        None => error.source(),
+    };
+    inner.is_some_and(answered_without_tls)
 }
 
 /// The innermost cause: the outer ones only say that there was a request.

@@ -6,6 +6,8 @@
 //! Invariants: a redirect never waits for a write. No click is lost while the process runs: when a
 //! queue is full only the details are dropped, and what could not be written is retried.
 
+mod redirect_metrics;
 mod writer;
 
+pub(crate) use redirect_metrics::RedirectMetrics;
 pub(crate) use writer::{ClickWriter, FLUSH_EVERY, WrittenClicks};

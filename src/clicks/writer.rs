@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use tokio::time::Instant;
 
+use crate::clicks::RedirectMetrics;
 use crate::store::{Error, LogRow, Store, WriteSeq};
 use kurz_core::clicks::ClickTotals;
 use kurz_core::clicks::planner::{FlushPlanner, NumberedTotals, Task};
@@ -41,6 +42,7 @@ pub struct ClickWriter {
     state: tokio::sync::Mutex<WriterState>,
     /// The id of this process in the click log.
     writer: i64,
+    metrics: RedirectMetrics,
 }
 
 #[derive(Debug, Default)]
@@ -68,6 +70,7 @@ impl ClickWriter {
             overflow: Mutex::default(),
             state: tokio::sync::Mutex::new(WriterState { planner, buffer: Vec::new() }),
             writer,
+            metrics: RedirectMetrics::default(),
         })
     }
 
@@ -83,6 +86,7 @@ impl ClickWriter {
             return;
         }
         metrics::counter!("kurz_click_details_dropped_total").increment(1);
+        self.metrics.add(&click);
         let totals = click.totals();
         let mut overflow = lock(&self.overflow);
         overflow.entry(totals.key()).and_modify(|sum| sum.add(&totals)).or_insert(totals);
@@ -112,6 +116,11 @@ impl ClickWriter {
         Ok(())
     }
 
+    /// The metrics of the clicks that were collected so far.
+    pub fn metrics(&self) -> &RedirectMetrics {
+        &self.metrics
+    }
+
     /// How many totals are not in the tables yet.
     pub async fn waiting(&self) -> usize {
         self.state.lock().await.planner.waiting()
@@ -128,6 +137,7 @@ impl ClickWriter {
         for queue in &self.queues {
             let clicks = &mut state.buffer;
             queue.exchange(clicks);
+            self.metrics.add_all(clicks);
             clicks.sort_unstable_by_key(|click| (click.link, click.at));
             let mut sums = Vec::new();
             for click in clicks.drain(..) {
@@ -199,6 +209,7 @@ mod tests {
             overflow: Mutex::default(),
             state: tokio::sync::Mutex::default(),
             writer: 1,
+            metrics: RedirectMetrics::default(),
         }
     }
 

@@ -20,6 +20,7 @@ mod layers;
 mod limits;
 mod links;
 mod log;
+mod memory;
 mod net;
 mod public_url;
 mod redis;

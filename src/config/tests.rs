@@ -61,7 +61,8 @@ fn without_any_source_the_defaults_hold() {
     assert_eq!(config.links.targets, Targets::Editable);
     let days = [config.links.host_quarantine, config.retention.audit_keep];
     assert_eq!(days.map(|span| span.as_secs() / 86_400), [30, 400]);
-    assert_eq!((config.cache.bytes, config.cache.repeat_bytes), (64 << 20, 16 << 20));
+    assert_eq!((config.cache.bytes, config.cache.repeat_bytes), (None, 16 << 20));
+    assert!((64 << 20..=1 << 30).contains(&config.cache.link_bytes()));
     assert_eq!((config.log.directives.as_str(), config.log.format), ("info", LogFormat::Human));
     let retention = &config.retention;
     assert_eq!(retention.anon_ttl, Duration::from_hours(8));
@@ -132,7 +133,7 @@ fn the_file_may_hold_every_type_of_value() {
     assert_eq!(config.codes.counter_scramble, Scramble::Feistel);
     assert_eq!((config.links.hit_limit, config.links.counter_ttl), (None, None));
     assert_eq!(config.links.private_targets, PrivateTargets::Refuse);
-    assert_eq!(config.cache.bytes, 1 << 20);
+    assert_eq!(config.cache.link_bytes(), 1 << 20);
     assert_eq!(config.log.format, LogFormat::Json);
 }
 

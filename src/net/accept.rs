@@ -5,65 +5,54 @@
 
 use std::convert::Infallible;
 use std::error::Error;
-use std::future::{Future, poll_fn};
 use std::io;
 use std::net::SocketAddr;
 use std::pin::pin;
 use std::sync::Arc;
-use std::task::Poll;
 use std::time::Duration;
 
 use bytes::Bytes;
 use http::{Request, Response};
 use hyper::body::{Body, Incoming};
 use hyper::service::Service;
-use hyper_util::rt::{TokioIo, TokioTimer};
-use hyper_util::server::conn::auto;
 use rustls::ServerConfig;
-use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::time::{Instant, Interval, MissedTickBehavior, interval, sleep_until, timeout_at};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
-use super::connection_limit::{ConnectionLimit, Permit};
+use super::connection_limit::{ConnectionLimit, EnterError, Permit};
 use super::connection_state::{CloseOrder, ConnectionState};
-use super::fast_path::{FastPath, Opening};
+use super::fast_path::FastPath;
 use super::http_limits::HttpLimits;
 use super::request_limits::RequestLimits;
-use super::socket::Socket;
+use super::serve_connection::{Alive, Protocols, converse};
 use super::timeouts::{BREATH, Timeouts};
 use super::tls_reload;
 
 const FIRST_PAUSE: Duration = Duration::from_millis(5);
 const LONGEST_PAUSE: Duration = Duration::from_millis(100);
-
-/// Flow-control windows of HTTP/2, per stream and per connection. The second is small, so that a
-/// hundred streams buffer no more than a few connections of HTTP/1.
-const STREAM_BYTES: u32 = 64 * 1024;
-const CONNECTION_BYTES: u32 = 128 * 1024;
-
-/// HTTP/2 runs each request in a task; these are tracked as well.
-#[derive(Clone)]
-struct Tracked(TaskTracker);
-
-impl<F> hyper::rt::Executor<F> for Tracked
-where
-    F: Future<Output = ()> + Send + 'static,
-{
-    fn execute(&self, future: F) {
-        self.0.spawn(future);
-    }
-}
+/// How long a client waits for an idle connection to make room.
+const ROOM_WAIT: Duration = Duration::from_secs(1);
 
 pub(super) struct Worker<F> {
     limits: HttpLimits,
     limit: Arc<ConnectionLimit>,
     connect: F,
-    builder: Arc<auto::Builder<Tracked>>,
+    protocols: Arc<Protocols>,
     tasks: TaskTracker,
     timeouts: Timeouts,
     tls: Option<Arc<ServerConfig>>,
+    waiting: Option<WaitingClient>,
+}
+
+/// A client that was accepted when all connections were taken.
+struct WaitingClient {
+    stream: TcpStream,
+    peer: SocketAddr,
+    until: Instant,
+    /// The connection that is ordered to make room.
+    evicted: Arc<ConnectionState>,
 }
 
 impl<F, S, B> Worker<F>
@@ -75,7 +64,7 @@ where
         + Sync
         + 'static,
     S::Future: Send + 'static,
-    B: Body<Data = Bytes> + Default + Send + 'static,
+    B: Body<Data = Bytes> + Default + Send + Unpin + 'static,
     B::Error: Into<Box<dyn Error + Send + Sync>>,
 {
     pub(super) fn new(
@@ -85,8 +74,10 @@ where
         tls: Option<Arc<ServerConfig>>,
     ) -> Self {
         let tasks = TaskTracker::new();
-        let builder = Arc::new(protocol(&limits, Tracked(tasks.clone())));
-        Self { limits, limit, connect, builder, tasks, timeouts: Timeouts::new(limits), tls }
+        let protocols = Arc::new(Protocols::new(&limits, &tasks));
+        let timeouts = Timeouts::new(limits);
+        limit.watch(timeouts.connections());
+        Self { limits, limit, connect, protocols, tasks, timeouts, tls, waiting: None }
     }
 
     /// Serve until `stop`, then drain. Returns how many connections had to be cut.
@@ -95,15 +86,23 @@ where
         let mut tick = interval(self.limits.tick());
         tick.set_missed_tick_behavior(MissedTickBehavior::Delay);
         let mut pause = Pause::default();
+        let limit = Arc::clone(&self.limit);
         loop {
+            let until = pause.until;
+            let rest = async { sleep_until(until.unwrap_or_else(Instant::now)).await };
             tokio::select! {
+                biased;
                 () = &mut stopped => break,
-                _ = tick.tick() => self.sweep(&mut tick),
-                () = sleep_until(pause.until()), if pause.on() => pause.end(),
-                accepted = listener.accept(), if !pause.on() => match accepted {
+                _ = tick.tick() => {
+                    self.sweep(&mut tick);
+                    self.admit_waiting();
+                }
+                () = rest, if pause.on() => pause.end(),
+                () = limit.freed(), if self.waiting.is_some() => self.admit_waiting(),
+                accepted = listener.accept(), if !pause.on() && self.waiting.is_none() => match accepted {
                     Ok((stream, peer)) => {
                         pause.reset();
-                        self.serve(stream, peer);
+                        self.admit(stream, peer);
                     }
                     Err(error) => pause.begin(&error, Instant::now()),
                 },
@@ -113,34 +112,74 @@ where
         self.drain().await
     }
 
-    fn serve(&mut self, stream: TcpStream, peer: SocketAddr) {
-        let Some(permit) = self.limit.enter(peer.ip()) else { return };
+    fn admit(&mut self, stream: TcpStream, peer: SocketAddr) {
+        match self.limit.enter(peer.ip()) {
+            Ok(permit) => self.serve(stream, peer, permit),
+            Err(EnterError::AddressFull) => {}
+            Err(EnterError::Full) => self.wait_for_room(stream, peer, Instant::now() + ROOM_WAIT),
+        }
+    }
+
+    /// Let the longest idle connection make room. The next client is accepted after this one.
+    fn wait_for_room(&mut self, stream: TcpStream, peer: SocketAddr, until: Instant) {
+        match self.limit.make_room() {
+            Some(evicted) => self.waiting = Some(WaitingClient { stream, peer, until, evicted }),
+            None => self.limit.count_refused(),
+        }
+    }
+
+    fn admit_waiting(&mut self) {
+        let Some(client) = self.waiting.take() else { return };
+        match self.limit.enter(client.peer.ip()) {
+            Ok(permit) => {
+                self.serve(client.stream, client.peer, permit);
+                self.limit.pass_on();
+            }
+            Err(EnterError::AddressFull) => {}
+            Err(EnterError::Full) if Instant::now() >= client.until => self.limit.count_refused(),
+            Err(EnterError::Full) => {
+                let evicted = &client.evicted;
+                if evicted.order() == CloseOrder::Evict && !evicted.done() {
+                    self.waiting = Some(client);
+                } else {
+                    // It refused, or its place was taken by another worker.
+                    self.wait_for_room(client.stream, client.peer, client.until);
+                }
+            }
+        }
+    }
+
+    fn serve(&mut self, stream: TcpStream, peer: SocketAddr, permit: Permit) {
         let state = Arc::new(ConnectionState::default());
         self.timeouts.add(Arc::clone(&state), Instant::now());
         let service = RequestLimits::new((self.connect)(peer), Arc::clone(&state), &self.limits);
-        let alive = Alive { state, _permit: permit };
-        let builder = Arc::clone(&self.builder);
+        let alive = Alive { state, permit };
+        let protocols = Arc::clone(&self.protocols);
         // Two kinds of future, so that one without TLS is not as large as one with it.
         if let Some(tls) = &self.tls {
             let tls = Arc::clone(tls);
             self.tasks.spawn(async move {
                 if let Some(stream) = tls_reload::handshake(tls, stream, &alive.state).await {
-                    converse(&builder, stream, service, alive).await;
+                    converse(&protocols, stream, service, alive, true).await;
                 }
             });
         } else {
-            self.tasks.spawn(async move { converse(&builder, stream, service, alive).await });
+            self.tasks.spawn(async move {
+                converse(&protocols, stream, service, alive, false).await;
+            });
         }
     }
 
     /// Serve connections that wait in the backlog: closing the listener would reset them.
     fn accept_rest(&mut self, listener: TcpListener) {
+        self.admit_waiting();
         let Ok(listener) = listener.into_std() else { return };
         while let Ok((stream, peer)) = listener.accept() {
             if stream.set_nonblocking(true).is_ok()
                 && let Ok(stream) = TcpStream::from_std(stream)
+                && let Ok(permit) = self.limit.enter(peer.ip())
             {
-                self.serve(stream, peer);
+                self.serve(stream, peer, permit);
             }
         }
     }
@@ -166,99 +205,11 @@ where
     }
 
     fn sweep(&mut self, tick: &mut Interval) {
+        self.limit.show();
         if self.timeouts.sweep(Instant::now()) {
             tick.reset_after(BREATH);
         }
     }
-}
-
-/// Serve HTTP on `stream` until it ends or `timeouts` orders it closed.
-async fn converse<T, S, B>(builder: &auto::Builder<Tracked>, stream: T, service: S, alive: Alive)
-where
-    T: AsyncRead + AsyncWrite + Unpin + Send + 'static,
-    S: Service<Request<Incoming>, Response = Response<B>, Error = Infallible>
-        + FastPath
-        + Send
-        + Sync
-        + 'static,
-    S::Future: Send + 'static,
-    B: Body<Data = Bytes> + Default + Send + 'static,
-    B::Error: Into<Box<dyn Error + Send + Sync>>,
-{
-    let state = &alive.state;
-    let mut socket = Socket::new(stream, Arc::clone(state));
-    let mut opening = Opening::new(&mut socket, &service);
-    let mut following = None;
-    let opened = poll_fn(|cx| {
-        let order = state.order();
-        if following != Some(order) {
-            following = Some(order);
-            state.heed(cx.waker());
-        }
-        match order {
-            CloseOrder::Serve => opening.poll(cx, false),
-            // hyper takes over and closes the connection as the order says.
-            CloseOrder::Expire | CloseOrder::Drain => opening.poll(cx, true),
-            CloseOrder::Cut => Poll::Ready(Err(io::ErrorKind::TimedOut.into())),
-        }
-    });
-    if opened.await.is_err() {
-        return;
-    }
-    let mut connection = pin!(builder.serve_connection(TokioIo::new(socket), service));
-    let mut following = None;
-    poll_fn(|cx| {
-        let order = state.order();
-        if following != Some(order) {
-            // A request that the fast path read and did not answer is in flight, whatever the order.
-            if following.is_none() && connection.as_mut().poll(cx).is_ready() {
-                return Poll::Ready(());
-            }
-            following = Some(order);
-            state.heed(cx.waker());
-            match order {
-                // The socket acts on `Expire` itself, while hyper waits for a head.
-                CloseOrder::Serve | CloseOrder::Expire => {}
-                CloseOrder::Drain => connection.as_mut().graceful_shutdown(),
-                CloseOrder::Cut => return Poll::Ready(()),
-            }
-        }
-        // Errors of a connection are the client's: already answered or counted.
-        connection.as_mut().poll(cx).map(drop)
-    })
-    .await;
-}
-
-/// Dropped when a connection's task ends, also when it ends by a panic of the service.
-struct Alive {
-    state: Arc<ConnectionState>,
-    _permit: Permit,
-}
-
-impl Drop for Alive {
-    fn drop(&mut self) {
-        self.state.set_done();
-    }
-}
-
-fn protocol(limits: &HttpLimits, executor: Tracked) -> auto::Builder<Tracked> {
-    let mut builder = auto::Builder::new(executor);
-    builder
-        .http1()
-        .timer(TokioTimer::new())
-        // `timeouts` enforces it: hyper's own would also close idle connections.
-        .header_read_timeout(None)
-        // hyper refuses a head that does not fit; 8192 is its smallest buffer.
-        .max_buf_size(limits.max_head_bytes.max(8192));
-    builder
-        .http2()
-        .timer(TokioTimer::new())
-        .max_concurrent_streams(limits.max_streams)
-        .max_header_list_size(u32::try_from(limits.max_head_bytes).unwrap_or(u32::MAX))
-        .initial_stream_window_size(STREAM_BYTES)
-        .initial_connection_window_size(CONNECTION_BYTES)
-        .max_send_buf_size(64 * 1024);
-    builder
 }
 
 /// Backoff after a failed accept. Out of file descriptors every accept fails immediately, and
@@ -272,10 +223,6 @@ struct Pause {
 impl Pause {
     fn on(&self) -> bool {
         self.until.is_some()
-    }
-
-    fn until(&self) -> Instant {
-        self.until.unwrap_or_else(Instant::now)
     }
 
     fn begin(&mut self, error: &io::Error, now: Instant) {
@@ -315,7 +262,7 @@ mod tests {
         for _ in 0..7 {
             pause.begin(&full, now);
             assert!(pause.on());
-            waits.push((pause.until() - now).as_millis());
+            waits.push((pause.until.unwrap() - now).as_millis());
             pause.end();
         }
         assert_eq!(waits, [5, 10, 20, 40, 80, 100, 100]);

@@ -1,4 +1,5 @@
-//! Limits the open connections, in all and per client address.
+//! Limits the open connections, in all and per client address. Where there are too many in all, the
+//! longest idle one makes room (`idle_eviction`).
 //!
 //! Invariant: the counts are the number of live [`Permit`]s; dropping one releases its place.
 
@@ -8,9 +9,22 @@ use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use metrics::{Counter, Gauge};
+use tokio::sync::Notify;
 
+use super::connection_state::ConnectionState;
+use super::idle_eviction::IdleEviction;
+use super::timeouts::ConnectionList;
 use crate::client_address::TrustedProxies;
 use kurz_core::limits::network;
+
+/// Why a connection gets no place.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum EnterError {
+    /// There are too many connections in all.
+    Full,
+    /// There are too many from its address.
+    AddressFull,
+}
 
 /// Shared by all workers; its lock is taken per connection, never per request.
 pub(super) struct ConnectionLimit {
@@ -21,6 +35,11 @@ pub(super) struct ConnectionLimit {
     open: AtomicUsize,
     /// Holds only addresses with an open connection, hence at most `max` of them.
     per_ip: Mutex<HashMap<IpAddr, usize>>,
+    idle: IdleEviction,
+    /// Told when a place becomes free while all are taken.
+    freed: Notify,
+    /// What the gauge shows: it is changed by sweeps, not by each connection.
+    shown: AtomicUsize,
     open_gauge: Gauge,
     refused_total: Counter,
     refused_address: Counter,
@@ -34,6 +53,9 @@ impl ConnectionLimit {
             proxies,
             open: AtomicUsize::new(0),
             per_ip: Mutex::new(HashMap::new()),
+            idle: IdleEviction::new(),
+            freed: Notify::new(),
+            shown: AtomicUsize::new(0),
             open_gauge: metrics::gauge!("kurz_connections_open"),
             refused_total: metrics::counter!("kurz_connections_refused_total", "reason" => "total"),
             refused_address: metrics::counter!(
@@ -42,24 +64,63 @@ impl ConnectionLimit {
         }
     }
 
-    /// A permit for a connection from `ip`; `None` when there are too many.
-    pub(super) fn enter(self: &Arc<Self>, ip: IpAddr) -> Option<Permit> {
-        if self.open.fetch_add(1, Relaxed) >= self.max {
-            self.open.fetch_sub(1, Relaxed);
-            self.refused_total.increment(1);
-            return None;
-        }
+    /// A permit for a connection from `ip`.
+    pub(super) fn enter(self: &Arc<Self>, ip: IpAddr) -> Result<Permit, EnterError> {
         let counts = self.max_per_ip > 0 && !self.proxies.trust(ip);
         let key = counts.then(|| network(ip));
         if let Some(key) = key
             && !self.count_in(key)
         {
-            self.open.fetch_sub(1, Relaxed);
             self.refused_address.increment(1);
-            return None;
+            return Err(EnterError::AddressFull);
         }
-        self.open_gauge.increment(1.0);
-        Some(Permit { limit: Arc::clone(self), key })
+        if self.open.fetch_add(1, Relaxed) >= self.max {
+            self.open.fetch_sub(1, Relaxed);
+            if let Some(key) = key {
+                self.count_out(key);
+            }
+            return Err(EnterError::Full);
+        }
+        Ok(Permit { limit: Arc::clone(self), key })
+    }
+
+    /// Look for idle connections among these.
+    pub(super) fn watch(&self, list: &ConnectionList) {
+        self.idle.watch(list);
+    }
+
+    /// Order an idle connection closed to make room; `None` when none is idle.
+    pub(super) fn make_room(&self) -> Option<Arc<ConnectionState>> {
+        self.idle.evict_one()
+    }
+
+    /// Wait until a place may be free, or an order to make room was refused.
+    pub(super) async fn freed(&self) {
+        self.freed.notified().await;
+    }
+
+    /// Another worker may wait for a place, too.
+    pub(super) fn pass_on(&self) {
+        if self.open.load(Relaxed) < self.max {
+            self.freed.notify_one();
+        }
+    }
+
+    pub(super) fn count_refused(&self) {
+        self.refused_total.increment(1);
+    }
+
+    /// Show the number of open connections as a metric.
+    #[expect(
+        clippy::cast_precision_loss,
+        clippy::as_conversions,
+        reason = "there are fewer connections than 2^52"
+    )]
+    pub(super) fn show(&self) {
+        let open = self.open.load(Relaxed);
+        let shown = self.shown.swap(open, Relaxed);
+        // The difference: the admin listener has the same gauge.
+        self.open_gauge.increment(open as f64 - shown as f64);
     }
 
     fn count_in(&self, key: IpAddr) -> bool {
@@ -86,12 +147,20 @@ pub(super) struct Permit {
     key: Option<IpAddr>,
 }
 
+impl Permit {
+    /// The connection had to make room and has a request under way.
+    pub(super) fn refuse_eviction(&self) {
+        self.limit.freed.notify_waiters();
+    }
+}
+
 impl Drop for Permit {
     fn drop(&mut self) {
-        self.limit.open.fetch_sub(1, Relaxed);
-        self.limit.open_gauge.decrement(1.0);
         if let Some(key) = self.key {
             self.limit.count_out(key);
+        }
+        if self.limit.open.fetch_sub(1, Relaxed) >= self.limit.max {
+            self.limit.freed.notify_one();
         }
     }
 }
@@ -104,14 +173,19 @@ mod tests {
         text.parse().unwrap()
     }
 
+    fn refused(limit: &Arc<ConnectionLimit>, from: &str) -> EnterError {
+        limit.enter(ip(from)).err().unwrap()
+    }
+
     #[test]
     fn a_permit_that_is_dropped_makes_room_for_the_next() {
         let limit = Arc::new(ConnectionLimit::new(3, 2, Arc::default()));
         let first = limit.enter(ip("127.0.0.1")).unwrap();
         let second = limit.enter(ip("127.0.0.1")).unwrap();
-        assert!(limit.enter(ip("127.0.0.1")).is_none(), "two from one address");
+        assert_eq!(refused(&limit, "127.0.0.1"), EnterError::AddressFull);
         let third = limit.enter(ip("127.0.0.2")).unwrap();
-        assert!(limit.enter(ip("127.0.0.3")).is_none(), "three in all");
+        assert_eq!(refused(&limit, "127.0.0.3"), EnterError::Full);
+        assert_eq!(limit.per_ip.lock().unwrap().len(), 2, "who got no place does not count");
         drop(first);
         let fourth = limit.enter(ip("127.0.0.1")).unwrap();
         drop((second, third, fourth));
@@ -123,27 +197,27 @@ mod tests {
     fn addresses_of_one_subscriber_count_together() {
         let limit = Arc::new(ConnectionLimit::new(10, 1, Arc::default()));
         let _one = limit.enter(ip("2001:db8::1")).unwrap();
-        assert!(limit.enter(ip("2001:db8::2")).is_none());
+        assert!(limit.enter(ip("2001:db8::2")).is_err());
         let _two = limit.enter(ip("2001:db8:0:1::1")).unwrap();
         let _three = limit.enter(ip("192.0.2.1")).unwrap();
-        assert!(limit.enter(ip("::ffff:192.0.2.1")).is_none());
+        assert!(limit.enter(ip("::ffff:192.0.2.1")).is_err());
     }
 
     #[test]
     fn a_trusted_proxy_is_not_counted_as_one_client() {
         let proxies = TrustedProxies::new(["10.0.0.0/8".parse().unwrap()]);
         let limit = Arc::new(ConnectionLimit::new(4, 1, Arc::new(proxies)));
-        let permits: Vec<_> = (0..3).map_while(|_| limit.enter(ip("10.0.0.1"))).collect();
+        let permits: Vec<_> = (0..3).map_while(|_| limit.enter(ip("10.0.0.1")).ok()).collect();
         assert_eq!(permits.len(), 3);
         let _other = limit.enter(ip("192.0.2.1")).unwrap();
-        assert!(limit.enter(ip("10.0.0.1")).is_none(), "four in all");
+        assert_eq!(refused(&limit, "10.0.0.1"), EnterError::Full);
     }
 
     #[test]
     fn a_limit_of_0_for_an_address_is_none() {
         let limit = Arc::new(ConnectionLimit::new(100, 0, Arc::default()));
-        let permits: Vec<_> = (0..100).map_while(|_| limit.enter(ip("127.0.0.1"))).collect();
+        let permits: Vec<_> = (0..100).map_while(|_| limit.enter(ip("127.0.0.1")).ok()).collect();
         assert_eq!(permits.len(), 100);
-        assert!(limit.enter(ip("127.0.0.1")).is_none());
+        assert!(limit.enter(ip("127.0.0.1")).is_err());
     }
 }

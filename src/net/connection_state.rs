@@ -32,15 +32,17 @@ pub(super) enum CloseOrder {
     /// Finish what is in flight, then close.
     Drain,
     Cut,
+    /// Close if no request is under way, to make room for another client; else refuse the order.
+    Evict,
 }
 
-const ORDERS: [CloseOrder; 4] =
-    [CloseOrder::Serve, CloseOrder::Expire, CloseOrder::Drain, CloseOrder::Cut];
+const ORDERS: [CloseOrder; 5] =
+    [CloseOrder::Serve, CloseOrder::Expire, CloseOrder::Drain, CloseOrder::Cut, CloseOrder::Evict];
 const STAGES: [ReadStage; 5] =
     [ReadStage::Between, ReadStage::Head, ReadStage::Body, ReadStage::Opaque, ReadStage::Refused];
 
-/// Both sides run on the same thread, but tasks must be `Send`, hence atomics. All are relaxed, since
-/// no value depends on another.
+/// All values are relaxed, since none depends on another. Only [`ConnectionState::evict`] is called by
+/// other threads than the connection's own.
 #[derive(Debug, Default)]
 pub(super) struct ConnectionState {
     calls: AtomicU32,
@@ -50,6 +52,10 @@ pub(super) struct ConnectionState {
     blocked: AtomicBool,
     /// 0 when the connection is not lingering; else the bytes read while lingering, plus one.
     lingering: AtomicU64,
+    /// Requests whose answers are not complete yet.
+    in_flight: AtomicU32,
+    /// The connection is being shut down.
+    closing: AtomicBool,
     done: AtomicBool,
     waker: AtomicWaker,
 }
@@ -99,6 +105,32 @@ impl ConnectionState {
         self.lingering.load(Relaxed).checked_sub(1)
     }
 
+    /// A request begins. Its answer must call [`ConnectionState::end_request`] when it is complete.
+    pub(super) fn begin_request(&self) {
+        self.in_flight.fetch_add(1, Relaxed);
+    }
+
+    pub(super) fn end_request(&self) {
+        self.in_flight.fetch_sub(1, Relaxed);
+    }
+
+    pub(super) fn in_flight(&self) -> bool {
+        self.in_flight.load(Relaxed) > 0
+    }
+
+    pub(super) fn set_closing(&self) {
+        self.closing.store(true, Relaxed);
+    }
+
+    /// Between two requests: all that was asked is answered and sent, and nothing of the next one was
+    /// read.
+    pub(super) fn is_between(&self) -> bool {
+        self.stage() == ReadStage::Between
+            && !self.in_flight()
+            && !self.blocked()
+            && !self.closing.load(Relaxed)
+    }
+
     pub(super) fn set_done(&self) {
         self.done.store(true, Relaxed);
     }
@@ -119,13 +151,35 @@ impl ConnectionState {
         if order == self.order() {
             return false;
         }
-        let at = ORDERS.iter().position(|one| *one == order).unwrap_or_default();
-        self.order.store(u8::try_from(at).unwrap_or_default(), Relaxed);
+        self.order.store(number(order), Relaxed);
         self.waker.wake();
         true
+    }
+
+    /// Order the connection to make room, unless it has another order. Returns whether it is ordered.
+    pub(super) fn evict(&self) -> bool {
+        let ordered = self.replace(CloseOrder::Serve, CloseOrder::Evict);
+        if ordered {
+            self.waker.wake();
+        }
+        ordered
+    }
+
+    /// A request is under way: go on serving, unless another order came.
+    pub(super) fn refuse_eviction(&self) {
+        self.replace(CloseOrder::Evict, CloseOrder::Serve);
+    }
+
+    fn replace(&self, order: CloseOrder, by: CloseOrder) -> bool {
+        self.order.compare_exchange(number(order), number(by), Relaxed, Relaxed).is_ok()
     }
 
     pub(super) fn order(&self) -> CloseOrder {
         ORDERS.get(usize::from(self.order.load(Relaxed))).copied().unwrap_or(CloseOrder::Serve)
     }
+}
+
+fn number(order: CloseOrder) -> u8 {
+    let at = ORDERS.iter().position(|one| *one == order).unwrap_or_default();
+    u8::try_from(at).unwrap_or_default()
 }

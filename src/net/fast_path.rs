@@ -1,9 +1,9 @@
-//! Answers plain GET requests before hyper takes the connection, which saves most of what a redirect
-//! costs. At the first request that is not plain, or that the service does not answer here, the
-//! connection is handed to hyper for good.
+//! Answers plain GET requests without hyper, which saves most of what a redirect costs. A request that
+//! is not plain, or that the service does not answer here, is left to hyper; the requests after it are
+//! answered here again.
 //!
-//! Invariant: a request answered here is parsed as hyper parses it, by the same parser behind the same
-//! framing, and answered with the same bytes.
+//! Invariant: a request answered here is parsed as hyper parses it, by the same parser under the same
+//! rules of framing, and answered with the same bytes.
 
 use std::io;
 use std::mem::MaybeUninit;
@@ -16,6 +16,8 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use crate::clock::Stopwatch;
 use kurz_core::host_name::plain_host;
 
+use super::http1_framing::lines_end_with_crlf;
+use super::plain_port;
 use super::socket::Socket;
 
 /// Size of the read buffer. A head that does not fit is not plain.
@@ -24,6 +26,10 @@ const ROOM: usize = 4096;
 const MOST: usize = 64 * 1024;
 /// Most header fields of a plain request.
 const FIELDS: usize = 32;
+/// Room for a usual answer, so that writing one does not enlarge the buffer step by step.
+const ANSWER_BYTES: usize = 256;
+/// What an HTTP/2 connection begins with.
+const PREFACE: &[u8] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
 
 /// A service that can answer some requests without hyper.
 pub trait FastPath {
@@ -47,12 +53,16 @@ pub enum FastReply {
 
 type LaterReply = Pin<Box<dyn Future<Output = Vec<u8>> + Send>>;
 
-/// The head of an HTTP/1.1 GET without a body, on a connection that is kept alive.
+/// The head of an HTTP/1.1 GET without a body.
 #[derive(Debug)]
 pub struct PlainHead<'a> {
     /// The host in lower case, without a port.
     pub host: &'a str,
+    /// Path and query.
+    pub target: &'a str,
     pub path: &'a str,
+    /// The client asks to close the connection after the answer, which must say so.
+    pub close: bool,
     /// The first `Sec-Purpose`.
     pub purpose: Option<&'a [u8]>,
     /// The first `User-Agent`.
@@ -87,8 +97,11 @@ fn read<'a>(
     if head.method != Some("GET") || head.version != Some(1) {
         return None;
     }
+    if !lines_end_with_crlf(bytes.get(..length)?) {
+        return None;
+    }
     let fields: &[httparse::Header<'_>] = head.headers;
-    let (mut host, mut purpose, mut agent) = (None, None, None);
+    let (mut host, mut purpose, mut agent, mut close) = (None, None, None, false);
     for field in fields {
         let value = field.value;
         // Compare lengths first: most fields are none of these.
@@ -101,8 +114,12 @@ fn read<'a>(
             }
             10 if is(field, "user-agent") => agent = agent.or(Some(value)),
             11 if is(field, "sec-purpose") => purpose = purpose.or(Some(value)),
-            10 if is(field, "connection") && !value.eq_ignore_ascii_case(b"keep-alive") => {
-                return None;
+            10 if is(field, "connection") => {
+                if value.eq_ignore_ascii_case(b"close") {
+                    close = true;
+                } else if !value.eq_ignore_ascii_case(b"keep-alive") {
+                    return None;
+                }
             }
             6 if is(field, "expect") => return None,
             7 if is(field, "upgrade") => return None,
@@ -111,93 +128,164 @@ fn read<'a>(
             _ => {}
         }
     }
-    let (host, path) = (host?, head.path?);
-    Some((PlainHead { host, path, purpose, agent, arrival, fields }, length))
+    let (host, target) = (host?, head.path?);
+    let path = without_query(target)?;
+    Some((PlainHead { host, target, path, close, purpose, agent, arrival, fields }, length))
+}
+
+/// The path of a target; `None` where hyper might refuse the query.
+fn without_query(target: &str) -> Option<&str> {
+    let Some((path, query)) = target.split_once('?') else { return Some(target) };
+    let is_plain = |byte: u8| matches!(byte, b'!' | b'$'..=b';' | b'=' | b'?'..=b'~');
+    query.bytes().all(is_plain).then_some(path)
 }
 
 fn is(field: &httparse::Header<'_>, name: &str) -> bool {
     field.name.eq_ignore_ascii_case(name)
 }
 
-/// A connection that has carried only plain requests so far.
-pub(super) struct Opening<'a, T, S> {
-    socket: &'a mut Socket<T>,
-    service: &'a S,
+/// Who reads on after the fast path.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum NextReader {
+    /// hyper, for one request of HTTP/1.
+    Http1,
+    /// hyper, for the rest of the connection: its beginning may be that of HTTP/2.
+    Http2,
+    /// The connection ends.
+    Nobody,
+}
+
+/// The fast path of one connection.
+pub(super) struct FastReader {
+    /// Nothing was read yet.
+    is_new: bool,
+    /// Whether the bytes come out of TLS.
+    has_tls: bool,
     /// Answers, and how many bytes of them have been sent.
     out: Vec<u8>,
     sent: usize,
     /// A pending answer, sent after those in `out`.
     later: Option<LaterReply>,
-    /// The connection goes to hyper once `out` is sent.
-    over: bool,
+    /// Who reads on once `out` is sent.
+    next: Option<NextReader>,
 }
 
-impl<'a, T, S> Opening<'a, T, S>
-where
-    T: AsyncRead + AsyncWrite + Unpin,
-    S: FastPath,
-{
-    pub(super) fn new(socket: &'a mut Socket<T>, service: &'a S) -> Self {
-        Self { socket, service, out: Vec::new(), sent: 0, later: None, over: false }
+impl FastReader {
+    pub(super) fn new(has_tls: bool) -> Self {
+        Self { is_new: true, has_tls, out: Vec::new(), sent: 0, later: None, next: None }
     }
 
-    /// Answer requests as they arrive. Ready when hyper is to take over: all answers are sent, and
+    /// Answer requests as they arrive. Ready when somebody else is to read on: all answers are sent, and
     /// unanswered bytes were given back to the socket. With `last`, as soon as all answers are sent.
-    pub(super) fn poll(&mut self, cx: &mut Context<'_>, last: bool) -> Poll<io::Result<()>> {
+    pub(super) fn poll<T, S>(
+        &mut self,
+        cx: &mut Context<'_>,
+        socket: &mut Socket<T>,
+        service: &S,
+        last: bool,
+    ) -> Poll<io::Result<NextReader>>
+    where
+        T: AsyncRead + AsyncWrite + Unpin,
+        S: FastPath,
+    {
         loop {
-            ready!(self.poll_send(cx))?;
+            ready!(self.poll_send(cx, socket))?;
             if let Some(later) = &mut self.later {
                 self.out = ready!(later.as_mut().poll(cx));
                 self.later = None;
+                socket.state().end_request();
                 continue;
             }
-            if self.over || last {
-                return Poll::Ready(Ok(()));
+            if let Some(next) = self.next.take() {
+                return Poll::Ready(Ok(next));
+            }
+            if last {
+                return Poll::Ready(Ok(NextReader::Http1));
             }
             let mut space = [const { MaybeUninit::uninit() }; ROOM];
             let mut buf = ReadBuf::uninit(&mut space);
-            ready!(Pin::new(&mut *self.socket).poll_read(cx, &mut buf))?;
-            // hyper reads the end of the stream again.
-            self.over = buf.filled().is_empty();
-            let left = self.answer(buf.filled());
-            self.socket.give_back(left);
+            ready!(socket.poll_lend(cx, &mut buf))?;
+            let bytes = buf.filled();
+            if bytes.is_empty() {
+                self.next = Some(NextReader::Nobody);
+            }
+            let left = if self.is_new && self.begins_otherwise(bytes) {
+                bytes
+            } else {
+                self.answer(bytes, service)
+            };
+            socket.give_back(left);
+            if self.later.is_some() {
+                socket.state().begin_request();
+            }
         }
     }
 
+    /// Whether nothing waits to be answered or sent.
+    pub(super) fn is_idle(&self) -> bool {
+        self.out.is_empty() && self.later.is_none() && self.next.is_none()
+    }
+
+    /// Whether the connection's first bytes are not those of HTTP/1.
+    #[cold]
+    fn begins_otherwise(&mut self, bytes: &[u8]) -> bool {
+        self.is_new = false;
+        let common = bytes.len().min(PREFACE.len());
+        if common > 0 && bytes.get(..common) == PREFACE.get(..common) {
+            self.next = Some(NextReader::Http2);
+        } else if !self.has_tls && plain_port::is_tls(bytes) {
+            plain_port::refuse(&mut self.out);
+            self.next = Some(NextReader::Nobody);
+        }
+        self.next.is_some()
+    }
+
     /// Answer each complete head in `bytes`; returns the rest.
-    fn answer<'b>(&mut self, mut bytes: &'b [u8]) -> &'b [u8] {
+    fn answer<'b, S: FastPath>(&mut self, mut bytes: &'b [u8], service: &S) -> &'b [u8] {
         let arrival = Stopwatch::start();
-        while !bytes.is_empty() && self.later.is_none() && self.out.len() < MOST {
+        self.out.reserve(ANSWER_BYTES);
+        while !bytes.is_empty()
+            && self.later.is_none()
+            && self.next.is_none()
+            && self.out.len() < MOST
+        {
             let mut space = [const { MaybeUninit::uninit() }; FIELDS];
             let Some((plain, length)) = read(bytes, &mut space, arrival) else {
-                self.over = true;
+                self.next = Some(NextReader::Http1);
                 break;
             };
-            match self.service.try_answer(&plain, &mut self.out) {
+            match service.try_answer(&plain, &mut self.out) {
                 FastReply::Done => {}
                 FastReply::Later(later) => self.later = Some(later),
                 FastReply::Unknown => {
-                    self.over = true;
+                    self.next = Some(NextReader::Http1);
                     break;
                 }
+            }
+            if plain.close {
+                self.next = Some(NextReader::Nobody);
             }
             bytes = bytes.get(length..).unwrap_or_default();
         }
         bytes
     }
 
-    fn poll_send(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+    fn poll_send<T: AsyncRead + AsyncWrite + Unpin>(
+        &mut self,
+        cx: &mut Context<'_>,
+        socket: &mut Socket<T>,
+    ) -> Poll<io::Result<()>> {
         if self.out.is_empty() {
             return Poll::Ready(Ok(()));
         }
         while let Some(rest) = self.out.get(self.sent..).filter(|rest| !rest.is_empty()) {
-            let sent = ready!(Pin::new(&mut *self.socket).poll_write(cx, rest))?;
+            let sent = ready!(Pin::new(&mut *socket).poll_write(cx, rest))?;
             if sent == 0 {
                 return Poll::Ready(Err(io::ErrorKind::WriteZero.into()));
             }
             self.sent += sent;
         }
-        ready!(Pin::new(&mut *self.socket).poll_flush(cx))?;
+        ready!(Pin::new(&mut *socket).poll_flush(cx))?;
         self.out.clear();
         self.sent = 0;
         Poll::Ready(Ok(()))
@@ -214,11 +302,12 @@ mod tests {
     fn plain(head: &str) -> Option<(String, usize)> {
         let mut space = [const { MaybeUninit::uninit() }; FIELDS];
         let (plain, length) = read(head.as_bytes(), &mut space, Stopwatch::start())?;
-        let PlainHead { host, path, purpose, agent, .. } = plain;
+        let PlainHead { host, path, purpose, agent, close, .. } = plain;
         let [purpose, agent] =
             [purpose, agent].map(|value| String::from_utf8_lossy(value.unwrap_or(b"-")));
         let headers = plain.headers().unwrap().len();
-        Some((format!("{host} {path} {agent} {purpose} {headers}"), length))
+        let close = if close { " close" } else { "" };
+        Some((format!("{host} {path} {agent} {purpose} {headers}{close}"), length))
     }
 
     #[test]
@@ -233,13 +322,40 @@ mod tests {
     }
 
     #[test]
+    fn a_query_is_not_part_of_the_path() {
+        let with = |target: &str| format!("GET {target} HTTP/1.1\r\nHost: a\r\n\r\n");
+        for target in ["/abc?", "/abc?fbclid=IwAR0_x-9&u=%C3%BC", "/abc?a=b?c=d/e", "/abc?{[|]}~"] {
+            let (read, _) = plain(&with(target)).unwrap();
+            assert_eq!(read, "a /abc - - 1", "{target}");
+        }
+        for target in ["/abc?<x>", "/abc?a\"b", "/abc?a#b", "/abc?ü"] {
+            assert!(plain(&with(target)).is_none(), "{target}");
+        }
+    }
+
+    #[test]
+    fn a_head_that_ends_the_connection_says_so() {
+        for fields in [
+            "Connection: close\r\n",
+            "CONNECTION: Close\r\n",
+            "Connection: close\r\nConnection: keep-alive\r\n",
+            "Connection: keep-alive\r\nConnection: close\r\n",
+        ] {
+            let (read, _) =
+                plain(&format!("GET /abc HTTP/1.1\r\nHost: a\r\n{fields}\r\n")).unwrap();
+            assert!(read.ends_with(" close"), "{fields}");
+        }
+    }
+
+    #[test]
     fn whatever_else_a_head_may_say_is_for_hyper() {
         let with = |fields: &str| format!("GET /abc HTTP/1.1\r\nHost: a\r\n{fields}\r\n");
         assert!(plain(&with("")).is_some());
         for fields in [
             "Host: a\r\n",
             "host: b\r\n",
-            "Connection: close\r\n",
+            "Connection: close, te\r\n",
+            "bare: LF\n",
             "Connection: keep-alive, upgrade\r\n",
             "connection: upgrade\r\nupgrade: h2c\r\n",
             "UPGRADE: websocket\r\n",

@@ -23,6 +23,15 @@ enum At {
     Refused,
 }
 
+/// How much of the bytes was followed, and why no further.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Followed {
+    /// How many of them hyper may see.
+    pub(super) seen: usize,
+    /// Whether a message ends there.
+    pub(super) ended: bool,
+}
+
 #[derive(Debug)]
 pub(super) struct Http1Framing {
     at: At,
@@ -52,6 +61,11 @@ impl Http1Framing {
         }
     }
 
+    /// For a connection that has carried HTTP/1 already: it does not change to HTTP/2 any more.
+    pub(super) fn of_http1() -> Self {
+        Self { opening: false, ..Self::new() }
+    }
+
     pub(super) fn stage(&self) -> ReadStage {
         match self.at {
             At::Line if self.request_line && self.line_len == 0 => ReadStage::Between,
@@ -67,33 +81,36 @@ impl Http1Framing {
         self.chunked || !matches!(self.stage(), ReadStage::Between | ReadStage::Opaque)
     }
 
-    /// Follow the next `bytes` of the stream. Returns how many of them hyper may see: all, or those up
-    /// to a byte that was made invalid.
-    pub(super) fn follow(&mut self, bytes: &mut [u8]) -> usize {
-        let mut seen = 0;
-        while let Some(rest) = bytes.get_mut(seen..).filter(|rest| !rest.is_empty()) {
+    /// Follow the next `bytes` of the stream, at most to the end of a message. Of a head that is
+    /// malformed a byte is made invalid, and hyper must not see those after it.
+    pub(super) fn follow(&mut self, bytes: &mut [u8]) -> Followed {
+        let (mut seen, mut ended) = (0, false);
+        while let Some(rest) = bytes.get_mut(seen..).filter(|rest| !rest.is_empty() && !ended) {
             match self.at {
                 At::Line => {
                     let taken = find_newline(rest).map_or(rest.len(), |at| at + 1);
                     let (line, _) = rest.split_at_mut_checked(taken).unwrap_or_default();
                     seen += taken;
+                    let in_head = !self.request_line;
                     if !self.line(line) {
                         if let Some(end) = line.last_mut() {
                             *end = SPOILT;
                         }
                         self.at = At::Refused;
                     }
+                    ended = in_head && self.request_line && matches!(self.at, At::Line);
                 }
                 At::Body(left) => {
                     let here = u64::try_from(rest.len()).unwrap_or(u64::MAX).min(left);
                     seen += usize::try_from(here).unwrap_or(rest.len());
-                    self.at = if here == left { At::Line } else { At::Body(left - here) };
+                    ended = here == left;
+                    self.at = if ended { At::Line } else { At::Body(left - here) };
                 }
-                At::Opaque => return bytes.len(),
-                At::Refused => return seen,
+                At::Opaque => return Followed { seen: bytes.len(), ended: false },
+                At::Refused => break,
             }
         }
-        seen
+        Followed { seen, ended }
     }
 
     /// Take a part of a line, or the rest of it with its LF. False when the head is malformed.
@@ -178,6 +195,16 @@ impl Http1Framing {
     }
 }
 
+/// Whether every line of a head ends with CRLF: the one rule of framing that a head without fields
+/// about a body can break. Without branches, so that the compiler vectorises it.
+pub(super) fn lines_end_with_crlf(head: &[u8]) -> bool {
+    let pairs = head.iter().zip(head.get(1..).unwrap_or_default());
+    let bare = pairs.fold(0, |bare, (before, byte)| {
+        bare | (u8::from(*byte == b'\n') & u8::from(*before != b'\r'))
+    });
+    bare == 0 && head.first() != Some(&b'\n')
+}
+
 /// The position of the first LF. Every byte of every head passes here, so blocks are compared in a
 /// form that the compiler vectorises, and the position in a block is computed without branches.
 fn find_newline(bytes: &[u8]) -> Option<usize> {
@@ -227,8 +254,15 @@ mod tests {
         let mut seen = Vec::new();
         for part in stream.chunks(piece) {
             let mut part = part.to_vec();
-            let kept = framing.follow(&mut part);
-            seen.extend_from_slice(&part[..kept]);
+            let mut rest = &mut part[..];
+            loop {
+                let followed = framing.follow(rest);
+                seen.extend_from_slice(&rest[..followed.seen]);
+                rest = &mut rest[followed.seen..];
+                if !followed.ended || rest.is_empty() {
+                    break;
+                }
+            }
         }
         (framing.stage(), seen)
     }

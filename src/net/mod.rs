@@ -10,7 +10,9 @@
 //!   all and per address; `request_limits`: size of target, headers and body; `timeouts`: header, body,
 //!   idle and drain timeouts with one timer per worker; `connection_state`: what they read and order.
 //! - `socket` and `http1_framing`: a malformed head never reaches the service.
-//! - `fast_path`: answers plain GET requests before hyper takes the connection.
+//! - `serve_connection`: one connection from its first byte to its end; `fast_path`: answers its plain GET
+//!   requests without hyper; `idle_eviction`: closes the longest idle connection when there are too many.
+//! - `plain_port`: clients that speak TLS at a port without it.
 //! - `certificate` and [`tls_reload`]: certificates, reloaded when their files (`file_version`) change.
 //! - [`request_host`]: the host that a request names; [`signals`]: SIGTERM and SIGINT.
 
@@ -23,8 +25,11 @@ pub mod file_version;
 pub mod request_host;
 mod http1_framing;
 pub mod http_limits;
+mod idle_eviction;
 pub mod listen;
+mod plain_port;
 mod request_limits;
+mod serve_connection;
 pub mod signals;
 mod socket;
 #[cfg(test)]

@@ -1,7 +1,7 @@
 //! Limits around the service: requests that are too large are refused before it (414, 431), bodies
 //! that arrive too slowly are answered with 408.
 //!
-//! Invariant: a request without a body costs two comparisons here, and its answer is not touched.
+//! Invariant: a request counts as in flight from its call until its answer's body is dropped.
 
 use std::convert::Infallible;
 use std::future::Future;
@@ -10,10 +10,11 @@ use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::time::Duration;
 
+use bytes::Bytes;
 use futures_util::future::{Either, Ready, ready};
 use http::header::{CONNECTION, TRANSFER_ENCODING};
 use http::{HeaderValue, Request, Response, StatusCode, Uri, Version};
-use hyper::body::{Body, Incoming};
+use hyper::body::{Body, Frame, Incoming, SizeHint};
 use hyper::service::Service;
 use tokio::time::{Sleep, sleep};
 
@@ -43,15 +44,59 @@ impl<S> RequestLimits<S> {
 }
 
 type ServiceResult<B> = Result<Response<B>, Infallible>;
+type LimitedResult<B> = ServiceResult<CountedBody<B>>;
+
+/// A request that is in flight as long as this exists.
+struct InFlight(Arc<ConnectionState>);
+
+impl InFlight {
+    fn begin(state: &Arc<ConnectionState>) -> Self {
+        state.begin_request();
+        Self(Arc::clone(state))
+    }
+}
+
+impl Drop for InFlight {
+    fn drop(&mut self) {
+        self.0.end_request();
+    }
+}
+
+/// The body of an answer, whose request is in flight until it is dropped.
+#[derive(Default)]
+pub(super) struct CountedBody<B> {
+    body: B,
+    _request: Option<InFlight>,
+}
+
+impl<B: Body<Data = Bytes> + Unpin> Body for CountedBody<B> {
+    type Data = Bytes;
+    type Error = B::Error;
+
+    fn poll_frame(
+        self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, B::Error>>> {
+        Pin::new(&mut self.get_mut().body).poll_frame(cx)
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.body.is_end_stream()
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        self.body.size_hint()
+    }
+}
 
 impl<S, B> Service<Request<Incoming>> for RequestLimits<S>
 where
     S: Service<Request<Incoming>, Response = Response<B>, Error = Infallible>,
     B: Default,
 {
-    type Response = Response<B>;
+    type Response = Response<CountedBody<B>>;
     type Error = Infallible;
-    type Future = Either<S::Future, Either<Ready<ServiceResult<B>>, Receiving<S::Future>>>;
+    type Future = Either<Ready<LimitedResult<B>>, Receiving<S::Future>>;
 
     fn call(&self, request: Request<Incoming>) -> Self::Future {
         self.state.count_call();
@@ -62,25 +107,24 @@ where
             let status = StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE;
             return refuse(status, request.version());
         }
-        if request.body().is_end_stream() {
-            return Either::Left(self.service.call(request));
-        }
         let version = request.version();
-        let receiving = Receiving {
+        let has_body = !request.body().is_end_stream();
+        let is_chunked = || request.headers().contains_key(TRANSFER_ENCODING);
+        Either::Right(Receiving {
             // The framing cannot tell where a chunked body ends, so no request may follow it.
-            last: version < Version::HTTP_2 && request.headers().contains_key(TRANSFER_ENCODING),
+            last: has_body && version < Version::HTTP_2 && is_chunked(),
             version,
+            request: Some(InFlight::begin(&self.state)),
             state: Arc::clone(&self.state),
-            deadline: Some(Box::pin(sleep(self.body_timeout))),
+            deadline: has_body.then(|| Box::pin(sleep(self.body_timeout))),
             service: Box::pin(self.service.call(request)),
-        };
-        Either::Right(Either::Right(receiving))
+        })
     }
 }
 
 impl<S: FastPath> FastPath for RequestLimits<S> {
     fn try_answer(&self, plain: &PlainHead<'_>, out: &mut Vec<u8>) -> FastReply {
-        if plain.path.len() > self.max_target_bytes || plain.fields.len() > self.max_fields {
+        if plain.target.len() > self.max_target_bytes || plain.fields.len() > self.max_fields {
             return FastReply::Unknown;
         }
         let reply = self.service.try_answer(plain, out);
@@ -96,11 +140,15 @@ fn target_bytes(uri: &Uri) -> usize {
     path + uri.authority().map_or(0, |authority| authority.as_str().len())
 }
 
-fn refuse<A, B: Default, C>(
+fn refuse<B: Default, F>(
     status: StatusCode,
     version: Version,
-) -> Either<A, Either<Ready<ServiceResult<B>>, C>> {
-    Either::Right(Either::Left(ready(Ok(answer(status, version)))))
+) -> Either<Ready<LimitedResult<B>>, F> {
+    Either::Left(ready(Ok(answer(status, version).map(counted))))
+}
+
+fn counted<B>(body: B) -> CountedBody<B> {
+    CountedBody { body, _request: None }
 }
 
 /// An empty answer that closes the connection.
@@ -117,13 +165,14 @@ fn close<B>(response: &mut Response<B>) {
     response.headers_mut().insert(CONNECTION, HeaderValue::from_static("close"));
 }
 
-/// A request whose body is being received: the service's future, and a deadline for the body.
+/// A request in flight: the service's future, and a deadline for the request's body, if it has one.
 ///
 /// The end of a body with a Content-Length over HTTP/1 is seen here, and the service may take longer
 /// after it. The end of others is not: there the answer must begin within the deadline.
 pub(super) struct Receiving<F> {
     service: Pin<Box<F>>,
     deadline: Option<Pin<Box<Sleep>>>,
+    request: Option<InFlight>,
     state: Arc<ConnectionState>,
     version: Version,
     last: bool,
@@ -134,16 +183,16 @@ where
     F: Future<Output = ServiceResult<B>>,
     B: Default,
 {
-    type Output = ServiceResult<B>;
+    type Output = LimitedResult<B>;
 
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
         if let Poll::Ready(answer) = self.service.as_mut().poll(cx) {
-            let last = self.last;
+            let (last, request) = (self.last, self.request.take());
             return Poll::Ready(answer.map(|mut response| {
                 if last {
                     close(&mut response);
                 }
-                response
+                response.map(|body| CountedBody { body, _request: request })
             }));
         }
         let Some(deadline) = self.deadline.as_mut() else { return Poll::Pending };
@@ -153,7 +202,7 @@ where
         self.deadline = None;
         match self.state.stage() {
             ReadStage::Body | ReadStage::Opaque => {
-                Poll::Ready(Ok(answer(StatusCode::REQUEST_TIMEOUT, self.version)))
+                Poll::Ready(Ok(answer(StatusCode::REQUEST_TIMEOUT, self.version).map(counted)))
             }
             ReadStage::Between | ReadStage::Head | ReadStage::Refused => Poll::Pending,
         }

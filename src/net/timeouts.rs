@@ -7,7 +7,7 @@
 //!
 //! Invariant: whatever a client does or does not do, [`TimedConnection::judge`] ends its connection.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use tokio::time::Instant;
@@ -31,17 +31,57 @@ const SILENCE: Duration = Duration::from_secs(1);
 #[derive(Debug)]
 pub(super) struct Timeouts {
     limits: HttpLimits,
-    connections: Vec<TimedConnection>,
+    connections: ConnectionList,
     draining: bool,
+}
+
+/// The connections of a worker. Other workers look for idle ones when there are too many.
+#[derive(Clone, Debug, Default)]
+pub(super) struct ConnectionList(Arc<Mutex<Vec<TimedConnection>>>);
+
+impl ConnectionList {
+    /// Collect the connections between two requests; returns how many were looked at.
+    pub(super) fn idle(&self, now: Instant, idle: &mut Vec<IdleConnection>) -> usize {
+        let connections = self.lock();
+        for connection in &*connections {
+            let state = &connection.state;
+            if !state.is_between() || state.done() || state.order() != CloseOrder::Serve {
+                continue;
+            }
+            let calls = state.calls();
+            // The time of a request is known when the next sweep has seen it.
+            let since = if calls == connection.calls { connection.called } else { now };
+            idle.push(IdleConnection { since, calls, state: Arc::clone(state) });
+        }
+        connections.len()
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Vec<TimedConnection>> {
+        // Every operation leaves the list consistent.
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// A connection that was idle when it was looked at.
+#[derive(Debug)]
+pub(super) struct IdleConnection {
+    pub(super) since: Instant,
+    /// The requests before.
+    pub(super) calls: u32,
+    pub(super) state: Arc<ConnectionState>,
 }
 
 impl Timeouts {
     pub(super) fn new(limits: HttpLimits) -> Self {
-        Self { limits, connections: Vec::new(), draining: false }
+        Self { limits, connections: ConnectionList::default(), draining: false }
+    }
+
+    pub(super) fn connections(&self) -> &ConnectionList {
+        &self.connections
     }
 
     pub(super) fn add(&mut self, state: Arc<ConnectionState>, now: Instant) {
-        self.connections.push(TimedConnection::new(state, now));
+        self.connections.lock().push(TimedConnection::new(state, now));
     }
 
     /// Check every connection, and drop those that ended. Returns whether some were postponed: then
@@ -49,7 +89,7 @@ impl Timeouts {
     pub(super) fn sweep(&mut self, now: Instant) -> bool {
         let (limits, draining) = (self.limits, self.draining);
         let mut orders = 0;
-        self.connections.retain_mut(|connection| {
+        self.connections.lock().retain_mut(|connection| {
             if connection.state.done() {
                 return false;
             }
@@ -71,7 +111,7 @@ impl Timeouts {
     /// send its first request, which may be on its way.
     pub(super) fn drain(&mut self) {
         self.draining = true;
-        for connection in &mut self.connections {
+        for connection in &mut *self.connections.lock() {
             if connection.state.calls() > 0 {
                 connection.drain();
             }

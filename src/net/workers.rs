@@ -24,12 +24,16 @@ use super::listen::Listeners;
 
 /// The body of a service's answers. `Default` is empty, for the answers that this module gives.
 pub trait ServiceBody:
-    Body<Data = Bytes, Error: Into<Box<dyn Error + Send + Sync>>> + Default + Send + 'static
+    Body<Data = Bytes, Error: Into<Box<dyn Error + Send + Sync>>> + Default + Send + Unpin + 'static
 {
 }
 
 impl<B> ServiceBody for B where
-    B: Body<Data = Bytes, Error: Into<Box<dyn Error + Send + Sync>>> + Default + Send + 'static
+    B: Body<Data = Bytes, Error: Into<Box<dyn Error + Send + Sync>>>
+        + Default
+        + Send
+        + Unpin
+        + 'static
 {
 }
 

@@ -17,6 +17,8 @@ const NO_SNIFF: HeaderValue = HeaderValue::from_static("nosniff");
 const NOTHING_ELSE: HeaderValue = HeaderValue::from_static(refusal_pages::POLICY);
 const HTML: HeaderValue = HeaderValue::from_static("text/html; charset=utf-8");
 const PROBLEM: HeaderValue = HeaderValue::from_static("application/problem+json");
+/// In an answer that ends its connection, at the place where hyper has it.
+const CLOSE: &[u8] = b"connection: close\r\n";
 const GET_HEAD: HeaderValue = HeaderValue::from_static("GET, HEAD");
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -95,10 +97,13 @@ pub(super) fn shows(headers: &HeaderMap) -> Option<Language> {
 }
 
 /// Any answer to a GET, in the bytes that HTTP/1.1 has for it.
-pub(super) fn write(answer: &RedirectResponse, date: &str, out: &mut Vec<u8>) {
+pub(super) fn write(answer: &RedirectResponse, date: &str, close: bool, out: &mut Vec<u8>) {
     write_status(answer.status(), out);
     for (name, value) in answer.headers() {
         write_field(name.as_str(), value.as_bytes(), out);
+    }
+    if close {
+        out.extend_from_slice(CLOSE);
     }
     let body = answer.body();
     write_field("content-length", body.len().to_string().as_bytes(), out);
@@ -107,10 +112,14 @@ pub(super) fn write(answer: &RedirectResponse, date: &str, out: &mut Vec<u8>) {
     out.extend_from_slice(body);
 }
 
-pub(super) fn write_redirect(link: &CachedLink, date: &str, out: &mut Vec<u8>) {
+pub(super) fn write_redirect(link: &CachedLink, date: &str, close: bool, out: &mut Vec<u8>) {
     write_status(link.status, out);
     write_field("location", link.location(), out);
-    out.extend_from_slice(b"cache-control: no-store\r\ncontent-length: 0\r\n");
+    out.extend_from_slice(b"cache-control: no-store\r\n");
+    if close {
+        out.extend_from_slice(CLOSE);
+    }
+    out.extend_from_slice(b"content-length: 0\r\n");
     write_field("date", date.as_bytes(), out);
     out.extend_from_slice(b"\r\n");
 }

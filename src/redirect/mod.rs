@@ -135,6 +135,8 @@ pub struct PlainRequest<'a> {
     /// The host in lower case, without a port.
     pub host: &'a str,
     pub path: &'a str,
+    /// The answer says that the connection ends.
+    pub close: bool,
     pub purpose: Option<&'a [u8]>,
     pub agent: Option<&'a [u8]>,
     pub arrival: Stopwatch,
@@ -144,7 +146,7 @@ impl RedirectService {
     /// The same for another worker, with a near cache and a click queue of its own.
     #[must_use]
     pub fn on_worker(mut self, worker: usize) -> Self {
-        self.near = Arc::new(self.links.near());
+        self.near = self.links.near();
         self.queue = self.writer.queue(worker);
         self.visitors = Arc::new(self.visitors.with_empty_cache());
         self.date = Arc::default();
@@ -167,7 +169,11 @@ impl RedirectService {
             shows: answer::shows(headers),
         };
         let visit = Visit { visitor: visitor_kind(&self.visitors, method, headers), arrival };
-        let cause = match self.links.get(key.as_str()) {
+        let found = self.links.get(key.as_str());
+        if found.is_some() || !self.is_page(&key) {
+            self.near.count_shared(found.is_some());
+        }
+        let cause = match found {
             Some(Found::Link(link)) => match self.admit(&link, visit.visitor, self.clock.now()) {
                 Admission::Ask => MissCause::Hit(link),
                 known => return Verdict::Answer(self.conclude(&link, known, visit, context)),
@@ -190,20 +196,19 @@ impl RedirectService {
             Found::Link(link) => Some(link),
             Found::Absent => None,
         };
-        let sent = self.near.with(key, self.links.version(key), behind, |link| {
+        self.near.with(key, self.links.version(key), behind, |link| {
             let visitor = self.visitors.of_get(ask.purpose, ask.agent);
             let now = self.clock.at(ask.arrival);
             let Admission::Pass(at) = self.admit(link, visitor, now) else { return false };
-            self.date.with(now, |date| answer::write_redirect(link, date, out));
+            self.date.with(now, |date| answer::write_redirect(link, date, ask.close, out));
             self.count(link, at, Visit { visitor, arrival: ask.arrival });
             true
-        });
-        sent == Some(true)
+        })
     }
 
-    /// Write any answer to a GET into `out`, as HTTP/1.1.
-    pub fn write(&self, answer: &RedirectResponse, out: &mut Vec<u8>) {
-        self.date.with(self.clock.now(), |date| answer::write(answer, date, out));
+    /// Write any answer to a GET into `out`, as HTTP/1.1; with `close`, the last of its connection.
+    pub fn write(&self, answer: &RedirectResponse, close: bool, out: &mut Vec<u8>) {
+        self.date.with(self.clock.now(), |date| answer::write(answer, date, close, out));
     }
 
     /// Load the link or request a hit, then answer.

@@ -4,6 +4,7 @@ use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use axum::Router;
+use axum::extract::State;
 use axum::routing::get;
 use http::header;
 use metrics_exporter_prometheus::{PrometheusBuilder, PrometheusHandle};
@@ -37,8 +38,11 @@ pub(super) async fn upkeep(metrics: PrometheusHandle, stop: CancellationToken) {
 /// The routes of the admin listener.
 pub(super) fn router(app: Arc<App>, metrics: PrometheusHandle) -> Router {
     let text = [(header::CONTENT_TYPE, "text/plain; version=0.0.4")];
+    let all = move |State(app): State<Arc<App>>| async move {
+        (text, metrics.render() + &app.redirect_metrics())
+    };
     Router::new()
-        .route("/metrics", get(move || async move { (text, metrics.render()) }))
+        .route("/metrics", get(all))
         .route("/healthz", get(health::healthz))
         .route("/readyz", get(health::readyz))
         .with_state(app)

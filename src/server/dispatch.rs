@@ -15,7 +15,6 @@ use hyper::body::Incoming;
 use hyper::service::Service;
 use tower::Service as _;
 
-use crate::client_address::ClientAddress;
 use crate::clock::Stopwatch;
 use crate::net::fast_path::{FastPath, FastReply, PlainHead};
 use crate::net::request_host::{HostError, host_of};
@@ -26,14 +25,22 @@ use crate::telemetry::access_log::{RedirectLog, RedirectRecord};
 use crate::telemetry::{RequestId, Telemetry};
 use crate::web::HostOfRequest;
 
+/// The service of one connection.
 #[derive(Clone, Debug)]
 pub(super) struct Dispatch {
+    /// Its worker's own, so that a new connection changes no count that other workers change.
+    worker: Arc<WorkerDispatch>,
+    peer: IpAddr,
+}
+
+/// What the connections of a worker share.
+#[derive(Clone, Debug)]
+pub(super) struct WorkerDispatch {
     redirects: RedirectService,
     router: Router,
     telemetry: Arc<Telemetry>,
     /// `None` unless redirects are logged one by one.
     redirect_log: Option<RedirectLog>,
-    peer: IpAddr,
 }
 
 type DispatchResult = Result<Response<ResponseBody>, Infallible>;
@@ -45,7 +52,7 @@ pub(super) enum DispatchFuture {
     Later(Pin<Box<dyn Future<Output = DispatchResult> + Send>>),
 }
 
-impl Dispatch {
+impl WorkerDispatch {
     /// Short addresses to `redirects`, the rest to `router`.
     pub(super) fn new(
         redirects: RedirectService,
@@ -53,28 +60,29 @@ impl Dispatch {
         telemetry: Arc<Telemetry>,
         redirect_log: Option<RedirectLog>,
     ) -> Self {
-        let peer = ClientAddress::UNKNOWN.0;
-        Self { redirects, router, telemetry, redirect_log, peer }
+        Self { redirects, router, telemetry, redirect_log }
     }
 
     /// The same for a worker, with that worker's near cache and click queue.
-    pub(super) fn on_worker(mut self, worker: usize) -> Self {
+    pub(super) fn on_worker(mut self, worker: usize) -> Arc<Self> {
         self.redirects = self.redirects.on_worker(worker);
-        self
+        Arc::new(self)
     }
 
-    /// The same for a connection from `peer`.
-    pub(super) fn for_peer(&self, peer: IpAddr) -> Self {
-        Self { peer, ..self.clone() }
+    /// For a connection from `peer`.
+    pub(super) fn for_peer(self: &Arc<Self>, peer: IpAddr) -> Dispatch {
+        Dispatch { worker: Arc::clone(self), peer }
     }
+}
 
+impl Dispatch {
     fn route(&self, mut request: Request<Incoming>, host: String) -> DispatchFuture {
-        let client = self.redirects.proxies.client(self.peer, request.headers());
+        let client = self.worker.redirects.proxies.client(self.peer, request.headers());
         request.extensions_mut().insert(HostOfRequest(host));
         request.extensions_mut().insert(client);
-        let is_trusted = self.redirects.proxies.trust(self.peer);
-        let id = self.telemetry.admit(&mut request, is_trusted);
-        let answer = self.router.clone().call(request);
+        let is_trusted = self.worker.redirects.proxies.trust(self.peer);
+        let id = self.worker.telemetry.admit(&mut request, is_trusted);
+        let answer = self.worker.router.clone().call(request);
         // A task of its own, so that a request runs to its end although its client disconnects.
         // Otherwise a change could be stored and the caches never invalidated.
         #[expect(
@@ -92,14 +100,14 @@ impl Dispatch {
     fn refuse(&self, error: HostError) -> DispatchFuture {
         let detail = format!("The request's host cannot be relied on: {error}.");
         let problem = Problem::new(StatusCode::BAD_REQUEST, "request-host-invalid", detail);
-        let answer = answer_with_id(problem, &self.telemetry.ids().make());
+        let answer = answer_with_id(problem, &self.worker.telemetry.ids().make());
         DispatchFuture::Now(ready(Ok(answer.map(ResponseBody::Any))))
     }
 
     /// A record for the access log, where redirects are logged.
     fn redirect_line(&self, request: &RedirectRequest<'_>) -> Option<RedirectLine> {
-        let log = self.redirect_log.clone()?;
-        let client = self.redirects.proxies.client(request.peer, request.headers).0;
+        let log = self.worker.redirect_log.clone()?;
+        let client = self.worker.redirects.proxies.client(request.peer, request.headers).0;
         let (host, path) = (request.host.to_owned(), request.path.to_owned());
         Some(RedirectLine { log, host, path, client, arrival: request.arrival })
     }
@@ -156,13 +164,13 @@ impl Service<Request<Incoming>> for Dispatch {
             arrival,
         };
         let line = self.redirect_line(&redirect_request);
-        match self.redirects.answer(&redirect_request) {
+        match self.worker.redirects.answer(&redirect_request) {
             Verdict::Answer(answer) => {
                 log(line, &answer);
                 DispatchFuture::Now(ready(Ok(answer.map(ResponseBody::from))))
             }
             Verdict::Miss(miss) => {
-                let redirects = self.redirects.clone();
+                let redirects = self.worker.redirects.clone();
                 DispatchFuture::Later(Box::pin(async move {
                     let answer = redirects.answer_miss(miss).await;
                     log(line, &answer);
@@ -179,10 +187,11 @@ impl Service<Request<Incoming>> for Dispatch {
 
 impl FastPath for Dispatch {
     fn try_answer(&self, plain: &PlainHead<'_>, out: &mut Vec<u8>) -> FastReply {
-        let PlainHead { host, path, purpose, agent, arrival, .. } = *plain;
+        let PlainHead { host, path, close, purpose, agent, arrival, .. } = *plain;
         let begin = out.len();
-        if self.redirects.send_on(&PlainRequest { host, path, purpose, agent, arrival }, out) {
-            if self.redirect_log.is_some() {
+        let request = PlainRequest { host, path, close, purpose, agent, arrival };
+        if self.worker.redirects.send_on(&request, out) {
+            if self.worker.redirect_log.is_some() {
                 self.log_fast(plain, out.get(begin..).unwrap_or_default());
             }
             return FastReply::Done;
@@ -197,19 +206,19 @@ impl FastPath for Dispatch {
             arrival,
         };
         let line = self.redirect_line(&redirect_request);
-        match self.redirects.answer(&redirect_request) {
+        match self.worker.redirects.answer(&redirect_request) {
             Verdict::Answer(answer) => {
                 log(line, &answer);
-                self.redirects.write(&answer, out);
+                self.worker.redirects.write(&answer, close, out);
                 FastReply::Done
             }
             Verdict::Miss(miss) => {
-                let redirects = self.redirects.clone();
+                let redirects = self.worker.redirects.clone();
                 FastReply::Later(Box::pin(async move {
                     let answer = redirects.answer_miss(miss).await;
                     log(line, &answer);
                     let mut out = Vec::new();
-                    redirects.write(&answer, &mut out);
+                    redirects.write(&answer, close, &mut out);
                     out
                 }))
             }

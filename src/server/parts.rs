@@ -48,7 +48,7 @@ pub(super) async fn parts(
     let clicks = ClickWriter::start(workers, &store, quota.is_some(), clock.now()).await?;
     let blocked = Arc::new(ActiveBlocklist::default());
     let links = LinkCache::new(
-        LinkCacheSizes { bytes: config.cache.bytes, workers },
+        LinkCacheSizes { bytes: config.cache.link_bytes(), workers },
         hit_limit,
         Arc::clone(&store),
         quota.clone(),
@@ -126,33 +126,19 @@ fn passwords(rates: &RateLimits) -> std::io::Result<Passwords> {
 
 /// The rate limits; all off where they are not wanted.
 fn rate_limits(config: &Config) -> limits::Limits {
-    let RateLimits {
-        logins_per_account,
-        logins_per_address,
-        signups,
-        anonymous_links,
-        anonymous_links_daily,
-        misses,
-        bad_credentials,
-        reports,
-        links,
-        calls_per_account,
-        calls_per_key,
-        password_threads: _,
-        password_queue: _,
-    } = config.rates;
+    let rates = &config.rates;
     let numbers = limits::LimitSettings {
-        logins_per_account,
-        logins_per_address,
-        signups,
-        anonymous_links,
-        anonymous_links_daily,
-        misses,
-        bad_credentials,
-        reports,
-        links,
-        calls_per_account,
-        calls_per_key,
+        logins_per_account: rates.logins_per_account,
+        logins_per_address: rates.logins_per_address,
+        signups: rates.signups,
+        anonymous_links: rates.anonymous_links,
+        anonymous_links_daily: rates.anonymous_links_daily,
+        misses: rates.misses,
+        bad_credentials: rates.bad_credentials,
+        reports: rates.reports,
+        links: rates.links,
+        calls_per_account: rates.calls_per_account,
+        calls_per_key: rates.calls_per_key,
     };
     let none = limits::LimitSettings::default();
     limits::Limits::new(if config.net.limits { &numbers } else { &none })

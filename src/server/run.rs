@@ -14,7 +14,7 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 use super::blocklist_file::{BlocklistError, BlocklistFile};
-use super::dispatch::Dispatch;
+use super::dispatch::WorkerDispatch;
 use super::{admin, parts, routes};
 use crate::app::{App, AppError, CleanupTimes};
 use crate::client_address::TrustedProxies;
@@ -119,7 +119,7 @@ impl RunningServer {
         app.load_hosts().await?;
         let limits = HttpLimits::of(&config.net);
         let router = routes::traced_router(Arc::clone(&app), Arc::clone(&telemetry));
-        let dispatch = Dispatch::new(redirects, router, telemetry, redirect_log);
+        let dispatch = WorkerDispatch::new(redirects, router, telemetry, redirect_log);
         let public = Server::start(public, limits, move |worker| {
             let dispatch = dispatch.clone().on_worker(worker);
             move |peer| dispatch.for_peer(peer.ip())

@@ -4,7 +4,7 @@ use std::net::IpAddr;
 
 use super::Finding;
 use crate::clock::Clock;
-use crate::config::{self, Config, PublicUrl};
+use crate::config::{self, Cache, Config, PublicUrl, size};
 use crate::net::tls_reload::TlsReloader;
 use crate::server::blocklist_file;
 use kurz_core::code::counter::Scramble;
@@ -34,7 +34,10 @@ pub(super) fn check_blocklist(config: &Config) -> Option<Finding> {
 pub(super) fn check(config: &Config) -> Vec<Finding> {
     let net = &config.net;
     let everywhere = !net.listen.ip().is_loopback();
-    let mut findings = vec![Finding::ok(CHECK, "every setting is within its bounds")];
+    let mut findings = vec![
+        Finding::ok(CHECK, "every setting is within its bounds"),
+        Finding::ok(CHECK, cache_size(&config.cache)),
+    ];
     if everywhere && config.access.open {
         findings.push(Finding::warning(
             CHECK,
@@ -80,4 +83,14 @@ fn is_public(url: &PublicUrl) -> bool {
     let host = url.host().trim_matches(['[', ']']);
     let is_loopback = host.parse::<IpAddr>().is_ok_and(|address| address.is_loopback());
     !is_loopback && host != "localhost" && !host.ends_with(".localhost")
+}
+
+fn cache_size(cache: &Cache) -> String {
+    let bytes = size::print(cache.link_bytes());
+    let source = if cache.bytes.is_some() {
+        "as KURZ_CACHE_BYTES says"
+    } else {
+        "chosen by the machine's memory; KURZ_CACHE_BYTES sets another size"
+    };
+    format!("cached links use at most {bytes} ({source})")
 }

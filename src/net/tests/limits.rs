@@ -140,14 +140,3 @@ fn one_address_cannot_take_the_connections_of_the_others() {
     drop(first);
     served_in_the_end(&server, 2);
 }
-
-// threats: G5
-#[test]
-fn there_are_no_more_connections_than_the_limit() {
-    let server = start(HttpLimits { max_connections: 3, max_connections_per_ip: 0, ..patient() });
-    let mut open: Vec<_> = (0..3).map(|_| served(&server, 1).unwrap()).collect();
-    assert!(served(&server, 2).is_none());
-    assert!(open.iter_mut().all(is_served), "those that were there stay");
-    open.pop();
-    served_in_the_end(&server, 2);
-}

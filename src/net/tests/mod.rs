@@ -3,9 +3,11 @@
 //! machine under load makes these tests slow, not wrong.
 
 mod drain;
+mod eviction;
 mod limits;
 mod malformed;
 mod protocol;
+mod readers;
 mod timeouts;
 mod tls;
 
@@ -25,7 +27,7 @@ use hyper::body::Incoming;
 use hyper::service::{Service, service_fn};
 use tokio::sync::Semaphore;
 
-use super::fast_path::FastPath;
+use super::fast_path::{FastPath, FastReply, PlainHead};
 use super::tls_reload::TlsReloader;
 use super::{Handle, HttpLimits, Listeners, Server};
 
@@ -48,6 +50,8 @@ pub(super) fn patient() -> HttpLimits {
 /// What the service does, and what it saw.
 struct Site {
     calls: AtomicUsize,
+    /// Requests that the fast path answered.
+    fast: AtomicUsize,
     /// `/hang` answers once it got a permit.
     release: Semaphore,
     /// Told when the answer of `/big` is let go of.
@@ -69,27 +73,32 @@ fn start_speaking(limits: HttpLimits, tls: Option<&TlsReloader>) -> Running {
     let workers = NonZeroUsize::new(2).unwrap();
     let listeners = Listeners::bind(address, workers, "KURZ_LISTEN").unwrap().speaking(tls);
     let (sender, dropped) = mpsc::sync_channel(8);
-    let site =
-        Arc::new(Site { calls: AtomicUsize::new(0), release: Semaphore::new(0), dropped: sender });
+    let site = Arc::new(Site {
+        calls: AtomicUsize::new(0),
+        fast: AtomicUsize::new(0),
+        release: Semaphore::new(0),
+        dropped: sender,
+    });
     let shared = Arc::clone(&site);
     let handle = Server::start(listeners, limits, move |_| {
         let site = Arc::clone(&shared);
         move |peer| {
-            let site = Arc::clone(&site);
-            Slow(service_fn(move |request| {
+            let (site, fast) = (Arc::clone(&site), Arc::clone(&site));
+            let slow = service_fn(move |request| {
                 site.calls.fetch_add(1, SeqCst);
                 answer(Arc::clone(&site), peer, request)
-            }))
+            });
+            SiteService(slow, fast)
         }
     })
     .unwrap();
     Running { handle, site, dropped }
 }
 
-/// A service that knows nothing at once.
-struct Slow<S>(S);
+/// A service that answers `/fast` at once, and `/fast-later` without hyper once it got a permit.
+struct SiteService<S>(S, Arc<Site>);
 
-impl<S: Service<Request<Incoming>>> Service<Request<Incoming>> for Slow<S> {
+impl<S: Service<Request<Incoming>>> Service<Request<Incoming>> for SiteService<S> {
     type Response = S::Response;
     type Error = S::Error;
     type Future = S::Future;
@@ -99,7 +108,26 @@ impl<S: Service<Request<Incoming>>> Service<Request<Incoming>> for Slow<S> {
     }
 }
 
-impl<S> FastPath for Slow<S> {}
+impl<S> FastPath for SiteService<S> {
+    fn try_answer(&self, plain: &PlainHead<'_>, out: &mut Vec<u8>) -> FastReply {
+        let close = if plain.close { "connection: close\r\n" } else { "" };
+        let answer = format!("HTTP/1.1 204 No Content\r\n{close}\r\n").into_bytes();
+        match plain.path {
+            "/fast" => out.extend_from_slice(&answer),
+            "/fast-later" => {
+                let site = Arc::clone(&self.1);
+                self.1.fast.fetch_add(1, SeqCst);
+                return FastReply::Later(Box::pin(async move {
+                    site.release.acquire().await.unwrap().forget();
+                    answer
+                }));
+            }
+            _ => return FastReply::Unknown,
+        }
+        self.1.fast.fetch_add(1, SeqCst);
+        FastReply::Done
+    }
+}
 
 type ServiceResult =
     Pin<Box<dyn Future<Output = Result<Response<Full<Bytes>>, Infallible>> + Send>>;
@@ -121,6 +149,8 @@ fn answer(site: Arc<Site>, peer: SocketAddr, request: Request<Incoming>) -> Serv
                 let _ = request.into_body().collect().await;
                 tokio::time::sleep(Duration::from_secs(1)).await;
             }
+            // The fast path leaves a head in pieces to hyper.
+            "/fast" => *response.status_mut() = StatusCode::NO_CONTENT,
             "/early" => *response.status_mut() = StatusCode::PAYLOAD_TOO_LARGE,
             "/big" => {
                 let body = Bytes::from_owner(Big(vec![b'x'; 64 << 20], site.dropped.clone()));
@@ -147,16 +177,24 @@ impl Drop for Big {
     }
 }
 
+fn connect(address: SocketAddr) -> TcpStream {
+    let stream = TcpStream::connect(address).unwrap();
+    stream.set_read_timeout(Some(PATIENCE)).unwrap();
+    stream.set_write_timeout(Some(PATIENCE)).unwrap();
+    stream
+}
+
 impl Running {
     fn connect(&self) -> TcpStream {
-        let stream = TcpStream::connect(self.handle.address()).unwrap();
-        stream.set_read_timeout(Some(PATIENCE)).unwrap();
-        stream.set_write_timeout(Some(PATIENCE)).unwrap();
-        stream
+        connect(self.handle.address())
     }
 
     fn calls(&self) -> usize {
         self.site.calls.load(SeqCst)
+    }
+
+    fn fast(&self) -> usize {
+        self.site.fast.load(SeqCst)
     }
 }
 
@@ -190,8 +228,13 @@ fn read_to_close(stream: &mut impl Read) -> String {
 }
 
 fn get(stream: &mut (impl Read + Write), path: &str) -> String {
-    write!(stream, "GET {path} HTTP/1.1\r\nHost: a\r\n\r\n").unwrap();
+    send_get(stream, path).unwrap();
     read_head(stream)
+}
+
+/// In one piece, as most clients send a head: the fast path leaves one in pieces to hyper.
+fn send_get(stream: &mut impl Write, path: &str) -> std::io::Result<()> {
+    stream.write_all(format!("GET {path} HTTP/1.1\r\nHost: a\r\n\r\n").as_bytes())
 }
 
 fn answers(text: &str) -> usize {

@@ -289,26 +289,15 @@ fn a_client_that_never_takes_its_answer_over_tls_is_cut() {
     site.server.dropped.recv_timeout(super::PATIENCE).unwrap();
 }
 
-fn is_waiting(error: &std::io::Error) -> bool {
-    error.kind() == std::io::ErrorKind::WouldBlock
-}
-
 #[test]
-fn who_still_shakes_hands_counts_as_a_connection() {
+fn a_handshake_that_does_not_go_on_makes_room() {
     let site = start(HttpLimits { max_connections: 1, ..patient() });
-    // Of two that say nothing one is in, and it is known which once the other is closed.
-    let mut silent = [site.server.connect(), site.server.connect()];
-    for stream in &silent {
-        stream.set_nonblocking(true).unwrap();
+    let mut silent = site.server.connect();
+    silent.set_nonblocking(true).unwrap();
+    // The workers accept in any order: the silent one may come after some of the clients.
+    while !silent.read(&mut [0]).is_ok_and(|read| read == 0) {
+        let _ = site.connect(&site.made.der, &[]);
     }
-    while silent
-        .iter_mut()
-        .all(|stream| stream.read(&mut [0]).is_err_and(|error| is_waiting(&error)))
-    {
-        std::thread::yield_now();
-    }
-    let mut clients = (0..20).filter_map(|_| site.connect(&site.made.der, &[]).ok());
-    assert!(clients.next().is_none(), "the silent one holds the only place");
 }
 
 #[test]

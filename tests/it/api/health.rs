@@ -3,7 +3,7 @@
 use kurz_test_support::{Kind, TestServer, links, on_both_databases};
 use serde_json::json;
 
-on_both_databases!(a_server_says_how_it_is);
+on_both_databases!(a_server_says_how_it_is, metrics_count_redirects_and_look_ups);
 
 async fn a_server_says_how_it_is(kind: Kind) {
     let served = TestServer::builder().database(kind).process().start();
@@ -38,4 +38,38 @@ async fn a_server_says_how_it_is(kind: Kind) {
         assert!(answer.header("content-security-policy").is_some(), "{path}");
         assert_eq!(answer.header("cache-control"), Some("no-store"), "{path}");
     }
+}
+
+async fn metrics_count_redirects_and_look_ups(kind: Kind) {
+    let served = TestServer::builder().database(kind).process().env("KURZ_THREADS", "1").start();
+    let (http, admin) = (served.http(), served.admin());
+    let body = json!({ "original_url": "https://example.com/", "custom_code": "promo" });
+    links::make(&http, "main", &body).await;
+    for _ in 0..5 {
+        http.get("/promo").await.expect(302);
+    }
+    http.get("/nobody").await.expect(404);
+    http.get("/nobody").await.expect(404);
+    http.get("/healthz").await.expect(200);
+    // Redirects are counted when their clicks are collected, a moment later.
+    let text = loop {
+        let text = admin.get("/metrics").await.expect(200).text();
+        if text.contains("kurz_redirect_duration_seconds_count 5\n") {
+            break text;
+        }
+        tokio::time::sleep(std::time::Duration::from_millis(20)).await;
+    };
+    for line in [
+        "kurz_redirects_total{visitor=\"person\"} 5",
+        "kurz_redirects_total{visitor=\"other\"} 0",
+        "kurz_redirect_duration_seconds_bucket{le=\"+Inf\"} 5",
+        // The store knew the link and the absence of the other; then each was in memory.
+        "kurz_cache_misses_total 2",
+        "kurz_cache_hits_total{cache=\"near\"} 3",
+        "kurz_cache_hits_total{cache=\"shared\"} 2",
+    ] {
+        assert!(text.lines().any(|one| one == line), "{line} in {text}");
+    }
+    let (status, _) = served.terminate();
+    assert!(status.success());
 }

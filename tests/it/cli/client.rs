@@ -258,6 +258,20 @@ fn a_server_that_is_not_there_is_exit_code_1_and_a_way_out() {
     }
 }
 
+#[tokio::test]
+async fn https_at_a_port_without_tls_says_so() {
+    let kurz = TestServer::builder().start().await;
+    let address = kurz.base_url().trim_start_matches("http://").to_owned();
+    let said = tokio::task::spawn_blocking(move || {
+        let said = fails(&format!("https://{address}"), 1, &["links", "list"]);
+        (said, address)
+    });
+    let (said, address) = said.await.unwrap();
+    assert!(said.contains("speaks plain HTTP, not HTTPS"), "{said}");
+    assert!(said.contains(&format!("set KURZ_URL to http://{address}.")), "{said}");
+    kurz.stop().await;
+}
+
 /// Answer one request at a free port with `answer`; the address, and what was asked.
 fn answering(answer: &'static str) -> (String, thread::JoinHandle<String>) {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();

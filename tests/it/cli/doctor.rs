@@ -47,6 +47,7 @@ fn before_the_first_start_all_is_well_and_nothing_is_made() {
     find(&found, "ok", "store", "is empty");
     find(&found, "ok", "disk", "is writable");
     find(&found, "ok", "clock", "It is 20");
+    find(&found, "ok", "configuration", "chosen by the machine's memory");
     assert_eq!(fs::read_dir(program.folder()).unwrap().count(), 0, "nothing was made");
 }
 

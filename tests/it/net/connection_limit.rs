@@ -52,3 +52,33 @@ async fn with_its_defaults_kurz_counts_by_the_connections_address_alone() {
     let (status, _) = process.terminate();
     assert!(status.success());
 }
+
+// threats: G5
+#[tokio::test]
+async fn with_all_connections_taken_the_longest_idle_one_makes_room() {
+    let process = TestServer::builder()
+        .default_timeouts()
+        .process()
+        .env("KURZ_MAX_CONNECTIONS", "10")
+        .start();
+    let address: SocketAddr = process.base_url().strip_prefix("http://").unwrap().parse().unwrap();
+    let mut idle: Vec<_> = (0..10).map(|_| connect(address, [127, 0, 0, 66])).collect();
+    assert!(idle.iter_mut().all(|stream| ask(stream, "/healthz", "") == Some(200)));
+    // As many new clients again, over all workers: none is refused.
+    let mut new: Vec<_> = (0..10).map(|_| connect(address, [127, 0, 0, 67])).collect();
+    for stream in &mut new {
+        assert_eq!(ask(stream, "/healthz", ""), Some(200));
+    }
+    let metrics = process.admin().get("/metrics").await.expect(200).text();
+    let line = |name: &str| {
+        let line = metrics.lines().find_map(|line| line.strip_prefix(name));
+        line.and_then(|value| value.trim().parse::<usize>().ok()).unwrap_or_default()
+    };
+    assert!(line("kurz_connections_evicted_total") >= 10, "{metrics}");
+    assert_eq!(line("kurz_connections_refused_total{reason=\"total\"}"), 0, "{metrics}");
+    for stream in &mut idle {
+        assert_eq!(stream.read(&mut [0]).ok(), Some(0), "closed without a word");
+    }
+    let (status, _) = process.terminate();
+    assert!(status.success());
+}

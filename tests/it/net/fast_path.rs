@@ -1,5 +1,5 @@
-//! The fast path answers plain requests of a connection, and hyper everything from the first other
-//! request on. Their answers are the same.
+//! The fast path answers the plain requests of a connection, and hyper the others. Their answers are
+//! the same.
 
 use std::io::{Read, Write};
 use std::net::TcpStream;
@@ -11,11 +11,15 @@ use tokio::task::block_in_place;
 
 on_both_databases!(
     both_ways_give_the_same_answer,
+    what_visitors_send_stays_on_the_fast_path,
     requests_are_answered_in_their_order_whoever_answers,
     a_request_in_pieces_is_one_request,
     every_worker_forgets_what_changed_and_goes_on_counting,
 );
 
+/// A field that says nothing, and with which a request is not plain.
+const FOR_HYPER: &str = "Content-Length: 0\r\n";
+const CLOSE: &str = "Connection: close\r\n";
 const BROWSER: &str = "Accept: text/html\r\nAccept-Language: de-DE,de;q=0.9\r\n";
 
 /// A connection of one's own.
@@ -26,14 +30,6 @@ impl Wire {
         let stream = TcpStream::connect(kurz.base_url().trim_start_matches("http://")).unwrap();
         stream.set_read_timeout(Some(Duration::from_secs(30))).unwrap();
         Self(stream)
-    }
-
-    /// One on which hyper was asked for something.
-    fn of_hyper(kurz: &TestServer) -> Self {
-        let mut wire = Self::to(kurz);
-        let answer = wire.ask("GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n");
-        assert!(answer.starts_with("HTTP/1.1 200"), "{answer}");
-        wire
     }
 
     fn send(&mut self, bytes: &str) {
@@ -58,6 +54,28 @@ impl Wire {
         self.0.read_exact(&mut body).unwrap();
         let dateless = head.replace(field("date: "), "");
         dateless + std::str::from_utf8(&body).unwrap()
+    }
+
+    /// Read over an answer that may be in chunks.
+    fn skip_answer(&mut self) {
+        let mut text = Vec::new();
+        let mut byte = [0];
+        while !text.ends_with(b"\r\n\r\n") {
+            self.0.read_exact(&mut byte).unwrap();
+            text.push(byte[0]);
+        }
+        let head = String::from_utf8(text).unwrap();
+        let length = head.lines().find_map(|line| line.strip_prefix("content-length: "));
+        if let Some(length) = length {
+            let mut body = vec![0; length.parse().unwrap()];
+            self.0.read_exact(&mut body).unwrap();
+        } else {
+            let mut body = Vec::new();
+            while !body.ends_with(b"0\r\n\r\n") {
+                self.0.read_exact(&mut byte).unwrap();
+                body.push(byte[0]);
+            }
+        }
     }
 
     fn ask(&mut self, request: &str) -> String {
@@ -101,22 +119,85 @@ async fn both_ways_give_the_same_answer(kind: Kind) {
         ("/nobody", BROWSER, "404 Not Found"),
     ];
     block_in_place(|| {
-        let (mut fresh, mut hypers) = (Wire::to(&kurz), Wire::of_hyper(&kurz));
+        let mut wire = Wire::to(&kurz);
         for (path, fields, status) in asked {
-            let request = get(path, fields);
             // Once from the store, once from memory.
             for _ in 0..2 {
-                let (one, other) = (fresh.ask(&request), hypers.ask(&request));
+                let one = wire.ask(&get(path, fields));
+                let other = wire.ask(&get(path, &format!("{fields}{FOR_HYPER}")));
                 assert!(one.starts_with(&format!("HTTP/1.1 {status}\r\n")), "{one}");
-                assert_eq!(one, other, "{request}");
+                assert_eq!(one, other, "{path} {fields}");
             }
-            // What had to be left to hyper stays hyper's: begin anew for the next one.
-            fresh = Wire::to(&kurz);
+            if fields.contains("Connection") {
+                continue;
+            }
+            let last = |more: &str| {
+                let mut wire = Wire::to(&kurz);
+                let answer = wire.ask(&get(path, &format!("{fields}{CLOSE}{more}")));
+                assert_eq!(wire.0.read(&mut [0]).unwrap(), 0, "the connection ends");
+                answer
+            };
+            let (one, other) = (last(""), last(FOR_HYPER));
+            assert!(one.contains("\r\nconnection: close\r\n"), "{one}");
+            assert_eq!(one, other, "{path} {fields}");
         }
     });
     let plain = links::show(&http, &json!({ "workspace": "main", "short_code": "plain" })).await;
-    links::counted(&http, &plain, 16).await;
+    links::counted(&http, &plain, 22).await;
     kurz.stop().await;
+}
+
+/// Only the fast path looks into near caches, so their hits tell who answered.
+async fn what_visitors_send_stays_on_the_fast_path(kind: Kind) {
+    let kurz = TestServer::builder().database(kind).process().env("KURZ_THREADS", "1").start();
+    let (http, admin) = (kurz.http(), kurz.admin());
+    let body = json!({ "original_url": "https://example.com/", "custom_code": "promo" });
+    links::make(&http, "main", &body).await;
+    let near_hits = async || {
+        let text = admin.get("/metrics").await.expect(200).text();
+        let line =
+            text.lines().find_map(|it| it.strip_prefix("kurz_cache_hits_total{cache=\"near\"} "));
+        line.unwrap_or_else(|| panic!("{text}")).parse::<u64>().unwrap()
+    };
+    let address = kurz.base_url().trim_start_matches("http://").to_owned();
+    let wire = || {
+        let stream = TcpStream::connect(&address).unwrap();
+        stream.set_read_timeout(Some(Duration::from_secs(30))).unwrap();
+        Wire(stream)
+    };
+    let others = [
+        get("/healthz", ""),
+        get("/promo+", ""),
+        get("/promo", FOR_HYPER),
+        "DELETE /promo HTTP/1.1\r\nHost: localhost\r\n\r\n".to_owned(),
+        "POST /api/v1/links HTTP/1.1\r\nHost: localhost\r\nContent-Length: 2\r\n\r\n{}".to_owned(),
+    ];
+    let targets = ["/promo", "/promo?fbclid=IwAR0x_-9%20&utm_source=x", "/w/main/promo?"];
+    let mut one = wire();
+    one.0.set_nodelay(true).unwrap();
+    for target in targets.repeat(3) {
+        block_in_place(|| one.ask(&get(target, "")));
+    }
+    let mut expected = near_hits().await;
+    for other in &others {
+        for target in targets {
+            block_in_place(|| {
+                one.send(other);
+                one.skip_answer();
+                let answer = one.ask(&get(target, ""));
+                assert!(answer.starts_with("HTTP/1.1 302"), "{answer}");
+            });
+            expected += 1;
+            assert_eq!(near_hits().await, expected, "{target} after {other}");
+        }
+    }
+    for _ in 0..5 {
+        block_in_place(|| wire().ask(&get("/promo?fbclid=x", CLOSE)));
+        expected += 1;
+        assert_eq!(near_hits().await, expected, "short connections");
+    }
+    let (status, _) = kurz.terminate();
+    assert!(status.success());
 }
 
 async fn requests_are_answered_in_their_order_whoever_answers(kind: Kind) {
@@ -163,7 +244,7 @@ async fn a_request_in_pieces_is_one_request(kind: Kind) {
         for cut in 1..request.len() {
             let mut wire = Wire::to(&kurz);
             wire.0.set_nodelay(true).unwrap();
-            // Whole before, so that the pieces find an open connection that is not hyper's.
+            // Whole before, so that the pieces find a connection that was used already.
             let whole = wire.ask(&request);
             let (one, other) = request.split_at(cut);
             wire.send(one);
