@@ -43,7 +43,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::cache::{ActiveBlocklist, Hosts, LinkCache, ReuseCache};
-use crate::clicks::ClickWriter;
+use crate::clicks::{ClickWriter, WrittenClicks};
 pub(crate) use crate::clicks::FLUSH_EVERY;
 use crate::clock::Clock;
 use crate::config::PublicUrl;
@@ -199,7 +199,11 @@ impl App {
     /// Write the clicks in memory to the log, and those that are due to the tables.
     pub async fn flush(&self) -> Result<(), AppError> {
         let now = self.parts.clock.now();
-        Ok(self.parts.clicks.flush(&self.parts.store, &*self.parts.links, now, false).await?)
+        self.parts.clicks.flush(&self.parts.store, &*self.parts.links, now, false).await?;
+        if let Some(quota) = self.parts.quota.as_ref() {
+            quota.forget(|link| self.parts.links.is_written(link)).await?;
+        }
+        Ok(())
     }
 
     /// Write all clicks to the tables.

@@ -4,7 +4,8 @@
 use crate::store::driver::Sql;
 use crate::store::{
     audit, claims, cleanup, clicks, copy, counters, disable, edit, health, insert, instances, keys,
-    links, list, locks, members, redirect_lookup, reports, row_checksum, secrets, sessions, users,
+    links, list, locks, members, redirect_lookup, reports, reservations,
+    row_checksum, secrets, sessions, users,
     workspaces,
 };
 
@@ -14,7 +15,6 @@ pub(super) const ALL: &[&[Sql]] = &[
     cleanup::STATEMENTS,
     clicks::apply::STATEMENTS,
     clicks::log::STATEMENTS,
-    clicks::month_hits::STATEMENTS,
     clicks::series::STATEMENTS,
     clicks::totals::STATEMENTS,
     copy::STATEMENTS,
@@ -32,6 +32,7 @@ pub(super) const ALL: &[&[Sql]] = &[
     members::STATEMENTS,
     redirect_lookup::STATEMENTS,
     reports::STATEMENTS,
+    reservations::STATEMENTS,
     row_checksum::STATEMENTS,
     secrets::STATEMENTS,
     sessions::STATEMENTS,
