@@ -181,6 +181,11 @@ impl App {
         self.parts.peers.redis_answers()
     }
 
+    /// Whether monthly limits are shared with other instances.
+    pub fn shares_quota(&self) -> bool {
+        self.parts.quota.is_some()
+    }
+
     /// Keep connections to the store open while they are idle.
     pub async fn keep_store_connections(&self) {
         self.parts.store.keep_connections_open().await;

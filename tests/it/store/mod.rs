@@ -8,3 +8,4 @@ mod locks;
 mod opened;
 pub(crate) mod outage;
 pub(crate) mod postgres;
+mod reservations;
