@@ -53,6 +53,12 @@ impl Clock {
         Self { manual, origin: start, ..Self::system() }
     }
 
+    /// By how many milliseconds this clock is behind `other`, another computer's. A manual clock is the only
+    /// one of its test: it is never behind.
+    pub fn behind(&self, other: Timestamp) -> i64 {
+        if self.manual.is_some() { 0 } else { other.as_ms() - self.now().as_ms() }
+    }
+
     pub fn now(&self) -> Timestamp {
         match &self.manual {
             Some(manual) => Timestamp::from_ms(manual.load(Ordering::Acquire)),

@@ -1,8 +1,9 @@
-//! One and three instances on one PostgreSQL and one Redis, and one without Redis, in turns: redirects
-//! of a link with a limit, creations, what each costs in CPU, and Redis commands for each redirect.
+//! One and three instances on one PostgreSQL and one Redis, one without Redis, and one on SQLite, in turns: redirects
+//! of a link with a limit, or with `--links N` of as many links at random; creations; what each costs in CPU; and
+//! Redis commands for each redirect. CPU is that of kurz, PostgreSQL and Redis together.
 //!
 //! ```text
-//! ./scripts/with-servers cargo bench --bench scale [-- --rounds N] [--seconds N]
+//! ./scripts/with-servers cargo bench --bench scale [-- --rounds N] [--seconds N] [--links N]
 //! ```
 //!
 //! wrk (Debian's package) loads redirects; creations come from 32 connections of the bench itself.
@@ -21,10 +22,11 @@
 use std::fs;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 /// A running kurz.
 struct Kurz {
@@ -33,9 +35,22 @@ struct Kurz {
     admin: String,
 }
 
+/// What an instance runs on.
+#[derive(Clone, Copy)]
+enum Setup<'a> {
+    Sqlite,
+    Postgres { redis: Option<&'a str> },
+}
+
 impl Kurz {
-    fn start(redis: Option<&str>) -> Self {
-        let store = std::env::var("TEST_POSTGRES_URL").expect("run it by ./scripts/with-servers");
+    fn start(setup: Setup<'_>, folder: &Path) -> Self {
+        let (store, redis) = match setup {
+            Setup::Sqlite => (format!("sqlite://{}", folder.join("kurz.db").display()), None),
+            Setup::Postgres { redis } => {
+                let url = std::env::var("TEST_POSTGRES_URL");
+                (url.expect("run it by ./scripts/with-servers"), redis)
+            }
+        };
         let mut child = Command::new(env!("CARGO_BIN_EXE_kurz"))
             .args(["serve", "--open"])
             .env("KURZ_STORE", store)
@@ -57,19 +72,42 @@ impl Kurz {
         Self { child, address, admin }
     }
 
-    /// Processor time in microseconds.
-    fn cpu_us(&self) -> f64 {
-        let stat = fs::read_to_string(format!("/proc/{}/stat", self.child.id())).unwrap();
-        let fields: Vec<&str> = stat.rsplit(") ").next().unwrap().split(' ').collect();
-        // User and system time; a tick is 10 ms on every Linux that Debian builds.
-        (fields[11].parse::<f64>().unwrap() + fields[12].parse::<f64>().unwrap()) * 10_000.0
-    }
-
     /// Commands sent to Redis so far.
     fn commands(&self) -> f64 {
         let page = call(&self.admin, "GET", "/metrics", "");
         let lines = page.lines().filter(|line| line.starts_with("kurz_redis_commands_total"));
         lines.map(|line| line.rsplit(' ').next().unwrap().parse::<f64>().unwrap()).sum()
+    }
+}
+
+/// Processor time of all servers on this machine, those that ended included, in microseconds.
+fn cpu_us() -> f64 {
+    let mut ticks = 0.0;
+    for process in fs::read_dir("/proc").unwrap().flatten() {
+        let Ok(stat) = fs::read_to_string(process.path().join("stat")) else { continue };
+        let Some((name, fields)) = stat.split_once(") ") else { continue };
+        let name = name.split_once('(').map_or("", |(_, name)| name);
+        if !["kurz", "postgres", "redis-server"].contains(&name) {
+            continue;
+        }
+        // User and system time of the process and of its children that ended.
+        let fields: Vec<&str> = fields.split(' ').collect();
+        ticks += fields[11..15].iter().map(|field| field.parse::<f64>().unwrap()).sum::<f64>();
+    }
+    // A tick is 10 ms on every Linux that Debian builds.
+    ticks * 10_000.0
+}
+
+/// The same, once nothing works any more: clicks are written after the load.
+fn calm_cpu_us() -> f64 {
+    let mut before = cpu_us();
+    loop {
+        thread::sleep(Duration::from_secs(2));
+        let now = cpu_us();
+        if now - before < 100_000.0 {
+            return now;
+        }
+        before = now;
     }
 }
 
@@ -104,17 +142,76 @@ struct Sample {
     create_us: f64,
 }
 
-fn measure(instances: &[Kurz], seconds: u64) -> Sample {
-    let body = r#"{"original_url":"https://example.com/hot","hit_limit":900000000000}"#;
-    let made = call(&instances[0].address, "POST", "/api/v1/workspaces/main/links", body);
-    let code = made.split("\"short_code\":\"").nth(1).unwrap().split('"').next().unwrap();
-    for kurz in instances {
-        call(&kurz.address, "GET", &format!("/{code}"), "");
+/// Links that are followed.
+struct Links {
+    script: PathBuf,
+    codes: Vec<String>,
+}
+
+impl Links {
+    /// One with a limit that is never reached, or many with the default limit.
+    fn make(kurz: &Kurz, count: usize, folder: &Path) -> Self {
+        let path = "/api/v1/workspaces/main/links";
+        let mut made = String::new();
+        if count == 1 {
+            let body = r#"{"original_url":"https://example.com/hot","hit_limit":900000000000}"#;
+            made = call(&kurz.address, "POST", path, body);
+        }
+        for _ in 0..count / 1000 {
+            let one = r#"{"original_url":"https://example.com/","strategy":"random"}"#;
+            let body = format!("{{\"links\":[{}]}}", [one; 1000].join(","));
+            made += &call(&kurz.address, "POST", &format!("{path}/bulk"), &body);
+        }
+        let codes = made.split("\"short_code\":\"").skip(1);
+        let codes: Vec<String> =
+            codes.map(|rest| rest.split('"').next().unwrap().to_owned()).collect();
+        assert_eq!(codes.len(), count);
+        let (list, script) = (folder.join("codes.txt"), folder.join("load.lua"));
+        fs::write(&list, codes.join("\n")).unwrap();
+        let text = r#"
+requests = {}
+function init(args)
+  math.randomseed(os.time() + tonumber(tostring({}):sub(8), 16) % 100000)
+  for code in io.lines("LIST") do
+    requests[#requests + 1] = "GET /" .. code .. " HTTP/1.1\r\nHost: localhost\r\n\r\n"
+  end
+end
+function request()
+  return requests[math.random(#requests)]
+end
+"#;
+        fs::write(&script, text.replace("LIST", &list.display().to_string())).unwrap();
+        Self { script, codes }
     }
-    let before: f64 = instances.iter().map(Kurz::cpu_us).sum();
+
+    /// Follow each once on each instance.
+    fn warm(&self, instances: &[Kurz]) {
+        thread::scope(|scope| {
+            for kurz in instances {
+                for part in self.codes.chunks(self.codes.len().div_ceil(8)) {
+                    scope.spawn(move || {
+                        let stream = TcpStream::connect(&kurz.address).unwrap();
+                        stream.set_nodelay(true).unwrap();
+                        let mut reader = BufReader::new(stream);
+                        for code in part {
+                            let request = format!("GET /{code} HTTP/1.1\r\nhost: localhost\r\n\r\n");
+                            reader.get_mut().write_all(request.as_bytes()).unwrap();
+                            assert!(answer(&mut reader).starts_with("HTTP/1.1 302"));
+                        }
+                    });
+                }
+            }
+        });
+    }
+}
+
+fn measure(instances: &[Kurz], seconds: u64, count: usize, folder: &Path) -> Sample {
+    let links = Links::make(&instances[0], count, folder);
+    links.warm(instances);
+    let before = calm_cpu_us();
     let asked: f64 = instances.iter().map(Kurz::commands).sum();
     let loads: Vec<Child> =
-        instances.iter().map(|kurz| wrk(kurz, code, instances, seconds)).collect();
+        instances.iter().map(|kurz| wrk(kurz, &links.script, instances, seconds)).collect();
     let mut served = 0.0;
     for load in loads {
         let said = String::from_utf8(load.wait_with_output().unwrap().stdout).unwrap();
@@ -122,7 +219,7 @@ fn measure(instances: &[Kurz], seconds: u64) -> Sample {
         let line = said.lines().find(|line| line.contains("requests in")).unwrap();
         served += line.trim().split(' ').next().unwrap().parse::<f64>().unwrap();
     }
-    let used: f64 = instances.iter().map(Kurz::cpu_us).sum::<f64>() - before;
+    let used = calm_cpu_us() - before;
     let commands = instances.iter().map(Kurz::commands).sum::<f64>() - asked;
     let (creates, create_us) = create(instances, seconds);
     Sample {
@@ -134,11 +231,12 @@ fn measure(instances: &[Kurz], seconds: u64) -> Sample {
     }
 }
 
-fn wrk(kurz: &Kurz, code: &str, all: &[Kurz], seconds: u64) -> Child {
+fn wrk(kurz: &Kurz, script: &Path, all: &[Kurz], seconds: u64) -> Child {
     let connections = format!("-c{}", 63 / all.len());
     Command::new("wrk")
-        .args(["-t1", &connections, &format!("-d{seconds}s")])
-        .arg(format!("http://{}/{code}", kurz.address))
+        .args(["-t1", &connections, &format!("-d{seconds}s"), "-s"])
+        .arg(script)
+        .arg(format!("http://{}/", kurz.address))
         .stdout(Stdio::piped())
         .spawn()
         .expect("wrk is installed (Debian's package wrk)")
@@ -147,7 +245,7 @@ fn wrk(kurz: &Kurz, code: &str, all: &[Kurz], seconds: u64) -> Child {
 /// Links created per second, and CPU time per link.
 fn create(instances: &[Kurz], seconds: u64) -> (f64, f64) {
     let made = AtomicUsize::new(0);
-    let before: f64 = instances.iter().map(Kurz::cpu_us).sum();
+    let before = cpu_us();
     let watch = Instant::now();
     thread::scope(|scope| {
         for number in 0..32 {
@@ -170,7 +268,7 @@ fn create(instances: &[Kurz], seconds: u64) -> (f64, f64) {
             });
         }
     });
-    let used: f64 = instances.iter().map(Kurz::cpu_us).sum::<f64>() - before;
+    let used = cpu_us() - before;
     let made = made.into_inner() as f64;
     (made / watch.elapsed().as_secs_f64(), used / made)
 }
@@ -208,14 +306,22 @@ fn main() {
     };
     let (rounds, seconds) = (number("--rounds", 5), number("--seconds", 5));
     let redis = std::env::var("TEST_REDIS_URL").expect("run it by ./scripts/with-servers");
-    let kinds = [("1 instance, no Redis", 1, None), ("1 instance", 1, Some(redis.as_str()))];
-    let kinds = [kinds[0], kinds[1], ("3 instances", 3, Some(redis.as_str()))];
+    let links = usize::try_from(number("--links", 1)).unwrap();
+    let (alone, shared) =
+        (Setup::Postgres { redis: None }, Setup::Postgres { redis: Some(redis.as_str()) });
+    let kinds = [
+        ("1 instance, SQLite", 1, Setup::Sqlite),
+        ("1 instance, PostgreSQL", 1, alone),
+        ("1 instance, PostgreSQL and Redis", 1, shared),
+        ("3 instances, PostgreSQL and Redis", 3, shared),
+    ];
     let mut samples = vec![Vec::new(); kinds.len()];
     for _ in 0..rounds {
-        for ((_, count, redis), samples) in kinds.iter().zip(&mut samples) {
-            let instances: Vec<Kurz> = (0..*count).map(|_| Kurz::start(*redis)).collect();
-            measure(&instances, 1);
-            samples.push(measure(&instances, seconds));
+        for ((_, count, setup), samples) in kinds.iter().zip(&mut samples) {
+            let folder = tempfile::tempdir().unwrap();
+            let instances: Vec<Kurz> =
+                (0..*count).map(|_| Kurz::start(*setup, folder.path())).collect();
+            samples.push(measure(&instances, seconds, links, folder.path()));
         }
     }
     println!("| | redirects/s | CPU µs | commands per redirect | creations/s | CPU µs |");
@@ -230,10 +336,14 @@ fn main() {
             median(samples, |sample| sample.create_us),
         );
     }
-    let ratios: Vec<f64> = samples[0]
-        .iter()
-        .zip(&samples[1])
-        .map(|(without, with)| with.redirects / without.redirects)
-        .collect();
-    println!("\nwith Redis / without, each round: {ratios:.3?}");
+    for (at, (name, _, _)) in kinds.iter().enumerate().skip(1) {
+        let ratio = |of: fn(&Sample) -> f64| -> Vec<f64> {
+            samples[at].iter().zip(&samples[0]).map(|(one, first)| of(one) / of(first)).collect()
+        };
+        println!(
+            "\n{name}, to SQLite, each round: redirects/s {:.2?}, CPU {:.2?}",
+            ratio(|sample| sample.redirects),
+            ratio(|sample| sample.redirect_us),
+        );
+    }
 }

@@ -24,10 +24,13 @@ pub(crate) struct Readiness {
 pub(crate) struct Checks {
     /// The database.
     store: String,
-    /// Redis, if there is one. Without it the server goes on: limited links from what each
-    /// instance holds, and changes reach the others through the database.
+    /// Redis, if there is one. Without it the server goes on: what instances tell each other goes
+    /// through the database.
     #[serde(skip_serializing_if = "Option::is_none")]
     redis: Option<String>,
+    /// The monthly limits of links, if instances share them and there is a Redis.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    quota: Option<String>,
 }
 
 /// Alive: says so as long as the process answers at all.
@@ -52,10 +55,15 @@ pub(crate) async fn readyz(State(app): State<Arc<App>>) -> Response {
         // The reason in full is in the log: it may name servers.
         Err(_) => (false, "the database does not answer".to_owned()),
     };
-    let redis = app.redis_answers().map(|answers| {
-        let word = if answers { "ok" } else { "Redis does not answer" };
-        word.to_owned()
-    });
+    let redis = app.redis_answers();
+    let quota = redis.filter(|_| app.shares_quota());
+    let redis = check(redis, "Redis does not answer");
+    let quota = check(quota, "without Redis: instances recall hits through the database");
     let status = if ready { StatusCode::OK } else { StatusCode::SERVICE_UNAVAILABLE };
-    (status, axum::Json(Readiness { ready, checks: Checks { store, redis } })).into_response()
+    (status, axum::Json(Readiness { ready, checks: Checks { store, redis, quota } })).into_response()
+}
+
+/// `ok`, or `otherwise`; nothing where there is nothing to check.
+fn check(answers: Option<bool>, otherwise: &str) -> Option<String> {
+    answers.map(|answers| if answers { "ok" } else { otherwise }.to_owned())
 }

@@ -44,7 +44,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::cache::{ActiveBlocklist, CacheLookups, Hosts, LinkCache, ReuseCache};
-use crate::clicks::ClickWriter;
+use crate::clicks::{ClickWriter, WrittenClicks};
 pub(crate) use crate::clicks::FLUSH_EVERY;
 use crate::clock::Clock;
 use crate::config::PublicUrl;
@@ -197,6 +197,11 @@ impl App {
         self.parts.peers.redis_answers()
     }
 
+    /// Whether monthly limits are shared with other instances.
+    pub fn shares_quota(&self) -> bool {
+        self.parts.quota.is_some()
+    }
+
     /// Keep connections to the store open while they are idle.
     pub async fn keep_store_connections(&self) {
         self.parts.store.keep_connections_open().await;
@@ -234,7 +239,11 @@ impl App {
     /// Write the clicks in memory to the log, and those that are due to the tables.
     pub async fn flush(&self) -> Result<(), AppError> {
         let now = self.parts.clock.now();
-        Ok(self.parts.clicks.flush(&self.parts.store, &*self.parts.links, now, false).await?)
+        self.parts.clicks.flush(&self.parts.store, &*self.parts.links, now, false).await?;
+        if let Some(quota) = self.parts.quota.as_ref() {
+            quota.forget(|link| self.parts.links.is_written(link)).await?;
+        }
+        Ok(())
     }
 
     /// Write all clicks to the tables.

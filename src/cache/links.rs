@@ -27,7 +27,7 @@ use kurz_core::clicks::ClickTotals;
 use kurz_core::code::canonicalise;
 use kurz_core::counters::CounterTable;
 use kurz_core::link::location::location;
-use kurz_core::link::{AddressKey, Reason, Validity};
+use kurz_core::link::{AddressKey, LinkId, Reason, Validity};
 use kurz_core::time::Timestamp;
 
 /// What a link costs beside its texts: its counters, the key and the slots that lead to it. Measured;
@@ -216,9 +216,7 @@ impl LinkCache {
         round: u64,
     ) -> Option<CachedLink> {
         let first = || {
-            let hits = u64::try_from(row.month_hits).unwrap_or_default();
-            let quota = self.quota.as_ref();
-            let reservation = quota.map(|quota| quota.reservation(row.id, row.month, hits));
+            let reservation = self.quota.as_ref().map(|quota| quota.reservation(row.id));
             let counters = CachedCounters::new(row.id, row.month, row.month_hits, reservation);
             CachedLink::new(fields, counters)
         };
@@ -269,6 +267,10 @@ impl WrittenClicks for LinkCache {
 
     fn sweep(&self) {
         self.counters.sweep();
+    }
+
+    fn is_written(&self, link: LinkId) -> bool {
+        self.counters.is_written(link)
     }
 }
 

@@ -19,9 +19,7 @@ use kurz_core::time::Timestamp;
 /// How often the queues are flushed.
 pub(crate) const FLUSH_EVERY: Duration = Duration::from_millis(250);
 /// How long totals may stay in the click log before they are applied to the tables, even under load.
-/// Shorter where instances share a quota: a counter that Redis lost is seeded from the tables.
-const LOG_AGE_ALONE: Duration = Duration::from_secs(30);
-const LOG_AGE_SHARED: Duration = Duration::from_secs(4);
+const LOG_AGE: Duration = Duration::from_secs(30);
 
 /// Told which clicks are in the tables, so that counters in memory can be dropped.
 pub trait WrittenClicks {
@@ -30,6 +28,9 @@ pub trait WrittenClicks {
 
     /// Drop some of the counters that nothing uses any more. Called once per flush.
     fn sweep(&self);
+
+    /// Whether all clicks of `link` are in the tables.
+    fn is_written(&self, link: LinkId) -> bool;
 }
 
 /// Owns the queues of all workers and writes their clicks to the store.
@@ -53,18 +54,11 @@ struct WriterState {
 }
 
 impl ClickWriter {
-    /// Register a writer with one queue per worker. `shares_quota`: whether other instances seed
-    /// their quota from the tables.
-    pub async fn start(
-        workers: usize,
-        store: &Store,
-        shares_quota: bool,
-        now: Timestamp,
-    ) -> Result<Self, Error> {
+    /// Register a writer with one queue per worker.
+    pub async fn start(workers: usize, store: &Store, now: Timestamp) -> Result<Self, Error> {
         let writer = store.take_numbers("writer", 1).await?;
         store.register_writer(writer, now).await?;
-        let log_age = if shares_quota { LOG_AGE_SHARED } else { LOG_AGE_ALONE };
-        let planner = FlushPlanner::new(log_age);
+        let planner = FlushPlanner::new(LOG_AGE);
         Ok(Self {
             queues: (0..workers.max(1)).map(|_| Arc::default()).collect(),
             overflow: Mutex::default(),
@@ -72,6 +66,11 @@ impl ClickWriter {
             writer,
             metrics: RedirectMetrics::default(),
         })
+    }
+
+    /// The id of this process in the click log.
+    pub fn id(&self) -> i64 {
+        self.writer
     }
 
     pub fn queue(&self, worker: usize) -> Arc<ClickQueue> {
@@ -219,7 +218,7 @@ mod tests {
         let writer = writer();
         let queue = writer.queue(0);
         let hour = |number: i64| Timestamp::from_ms(number * 3_600_000);
-        let click = |at, visitor| Click { link: LinkId(7), at, nanos: 5, visitor };
+        let click = |at, visitor| Click { link: LinkId(7), at, nanos: 5, visitor, reserved: false };
         for _ in 0..CAPACITY {
             writer.count(&queue, click(hour(100), VisitorKind::Person));
         }
@@ -232,15 +231,15 @@ mod tests {
         ] {
             writer.count(&queue, click(at, visitor));
         }
-        let planner = FlushPlanner::new(LOG_AGE_ALONE);
+        let planner = FlushPlanner::new(LOG_AGE);
         let mut state = WriterState { planner, buffer: Vec::new() };
         writer.collect(&mut state);
         assert!(state.planner.plan(hour(500), true).is_some());
         let (_, totals) = state.planner.sent().unwrap();
         let sums: Vec<_> = totals.iter().map(|it| (it.hour, it.clicks, it.others)).collect();
         let room = u64::try_from(CAPACITY).unwrap();
-        assert_eq!(sums, [(Hour::of(hour(100)), room + 1, 1), (Hour::of(hour(101)), 1, 2)]);
+        assert_eq!(sums, [(Hour::of(hour(100)), room + 2, 1), (Hour::of(hour(101)), 3, 2)]);
         assert_eq!(totals.last().unwrap().last_at, hour(101));
-        assert_eq!(totals.iter().map(|it| it.nanos).sum::<u64>(), 5 * (room + 2));
+        assert_eq!(totals.iter().map(|it| it.nanos).sum::<u64>(), 5 * (room + 5));
     }
 }

@@ -5,7 +5,7 @@ use super::redis_url::{self, RedisUrl};
 use super::setting::settings;
 use super::value_parser::choice;
 
-/// What happens to links with a monthly limit while Redis is away.
+/// What happens to links with a monthly limit while Redis or the database is away.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum OnOutage {
     /// Each instance uses up the hits it has reserved, then answers 503: the limit holds.
@@ -21,7 +21,7 @@ settings! {
     pub struct RedisConfig {
         /// Where instances share hit counters and publish changes to each other.
         "redis" => url: Option<RedisUrl> = redis_url::declaration(),
-        /// What happens to links with a monthly limit while Redis is away.
+        /// What happens to links with a monthly limit while Redis or the database is away.
         "quota_on_outage" => on_outage: OnOutage = choice([
             ("share", OnOutage::Share),
             ("closed", OnOutage::Closed),

@@ -3,7 +3,7 @@
 
 use std::sync::atomic::AtomicBool;
 
-use kurz_core::link::{LinkId, Month};
+use kurz_core::link::LinkId;
 use kurz_core::quota::Reservation;
 use tokio::sync::Notify;
 
@@ -13,23 +13,19 @@ pub struct LinkReservation {
     pub(super) reservation: Reservation,
     /// Whether a task is sending requests for it, or is queued to do so.
     pub(super) busy: AtomicBool,
-    /// Whether [`super::SharedQuota`] sweeps it.
-    pub(super) active: AtomicBool,
-    /// Whether waiting longer is worthwhile: the store is being read, or other instances were asked to give
-    /// back their hits.
-    pub(super) may_wait_longer: AtomicBool,
-    /// Notified after each reply.
+    /// Whether the last request got no reply.
+    pub(super) failed: AtomicBool,
+    /// Notified after each request.
     pub(super) done: Notify,
 }
 
 impl LinkReservation {
-    /// Nothing is reserved of `link` yet, which had `hits` in `month` according to the store.
-    pub(super) fn new(link: LinkId, month: Month, hits: u64) -> Self {
+    /// Nothing is reserved of `link` yet.
+    pub(super) fn new(link: LinkId) -> Self {
         Self {
-            reservation: Reservation::new(link, month, hits),
+            reservation: Reservation::new(link),
             busy: AtomicBool::new(false),
-            active: AtomicBool::new(false),
-            may_wait_longer: AtomicBool::new(false),
+            failed: AtomicBool::new(false),
             done: Notify::new(),
         }
     }

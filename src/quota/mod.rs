@@ -1,9 +1,8 @@
-//! The hit quota of a link across instances: exact for all instances together, which reserve hits in advance so that a
-//! redirect need not wait for Redis. The rules, and the quota of a single instance, are in
-//! [`kurz_core::quota`].
+//! The monthly limit of a link where instances share a database: each reserves hits there and takes them without
+//! asking. The rules are in [`kurz_core::quota`]; this sends the requests and waits for the replies.
 
-mod grant_script;
 mod link_reservation;
+mod membership;
 mod shared;
 
 pub(crate) use link_reservation::LinkReservation;

@@ -1,18 +1,14 @@
-//! The quota that all instances share, on Redis. A redirect uses a hit that this instance has
-//! reserved; only when none is left does it wait for a grant, together with all others of the same
-//! link. Grants are requested before they run out, reported while they are used, and returned when
-//! they are not.
+//! The quota that instances of one database share. A redirect uses a hit that this instance has reserved; only when
+//! none is left does it wait for a grant, together with all others of the same link. More hits are requested
+//! before they run out, and given back when another instance wants them or the link leaves the cache.
 //!
-//! Invariants: links without a limit are not counted here; one request per link at a time; nothing
-//! waits while the breaker is open.
+//! Invariants: links without a limit are not counted here; one request per link at a time.
 
 use std::collections::HashMap;
-use std::sync::atomic::{AtomicI64, Ordering};
+use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use futures_util::StreamExt;
-use futures_util::stream;
 use tokio::sync::{Semaphore, mpsc};
 use tokio::time::{Instant, MissedTickBehavior, interval, sleep, timeout, timeout_at};
 use tokio_util::sync::CancellationToken;
@@ -22,109 +18,100 @@ use crate::clock::Clock;
 use crate::config::OnOutage;
 use crate::peers::{Message, Peers};
 use crate::quota::LinkReservation;
-use crate::quota::grant_script;
-use crate::redis::{Redis, Script};
-use crate::store::Store;
+use crate::quota::membership::{Membership, RENEW, Renewal};
+use crate::store::{Error, Store};
 use kurz_core::link::{LinkId, Month};
-use kurz_core::quota::grant::{GrantCount, GrantReply, GrantRequest};
+use kurz_core::quota::grant::{GrantReply, GrantRequest};
 use kurz_core::quota::reservation::{NextStep, Take};
 use kurz_core::time::Timestamp;
 
 /// Links that may wait for a request.
 const WAITING: usize = 16_384;
-const AT_ONCE: usize = 512;
-/// How long a redirect waits: as many calls as it takes to open the breaker.
-const PATIENCE: Duration = Duration::from_millis(400);
-/// How long other instances may take to return the last hits; it happens once per link and month.
+/// Requests in one transaction, and transactions at once.
+const TOGETHER: usize = 64;
+const AT_ONCE: usize = 4;
+/// How long a redirect waits for a hit.
+const PATIENCE: Duration = Duration::from_secs(2);
+/// How long other instances may take to give back the last hits; it happens a few times per link and month.
 const RECALL: Duration = Duration::from_secs(1);
-/// How long a redirect waits for that, or for a read from the store.
-const LONG_PATIENCE: Duration = Duration::from_millis(1_500);
 /// The first interval of checking whether they did; it doubles.
 const RECALL_STEP: Duration = Duration::from_millis(4);
 const RECALL_LONGEST_STEP: Duration = Duration::from_millis(64);
-/// How long a limit counts as used up when an instance returned nothing: it has crashed.
-const LOST_MS: i64 = 10_000;
-/// After this long hits are usually in the store: twice the flush interval.
-const WRITTEN_AFTER: Duration = Duration::from_millis(500);
-const SWEEP: Duration = Duration::from_millis(500);
-/// How often use is reported, hence how long a lost counter goes unnoticed.
-const REPORT_MS: i64 = 2_000;
-/// After this long without a hit, reserved hits are returned.
-const IDLE_MS: i64 = 10_000;
-/// How often unused reservations are dropped, in sweeps.
-const DROP_EVERY: u32 = 20;
-/// How long returning all hits at shutdown may take.
-const LAST: Duration = Duration::from_secs(3);
+/// How long a limit counts as used up when an instance that runs gave nothing back.
+const UNANSWERED_MS: i64 = 2_000;
+/// How long after its hits were given back a link can be forgotten: a redirect that took the last one has pushed its
+/// click by then.
+const SETTLED: Duration = Duration::from_secs(1);
+/// How often reservations of links that left the cache are given back.
+const DROP_EVERY: Duration = Duration::from_secs(5);
+/// Reservations that are given back in one go then, so that a full cache does not flood the database.
+const DROP_AT_ONCE: usize = 2_000;
+/// How long giving back all hits at shutdown may take.
+const LAST: Duration = Duration::from_secs(8);
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum HitOutcome {
-    /// It may be served.
+    /// It may be served with a reserved hit.
     Granted,
+    /// It may be served though no hit could be reserved: the operator wants that in an outage.
+    Uncounted,
     Over,
-    /// Redis is away, and no hit is reserved.
+    /// No hit could be reserved.
     Away,
 }
 
 /// Hits a month, counted by all instances together.
 #[derive(Debug)]
 pub struct SharedQuota {
-    redis: Arc<Redis>,
     store: Arc<Store>,
     peers: Arc<Peers>,
-    clock: Clock,
     on_outage: OnOutage,
-    script: Script,
-    /// Redis's clock minus ours, in milliseconds.
-    offset: AtomicI64,
+    membership: Membership,
     links: Mutex<HashMap<LinkId, Arc<LinkReservation>>>,
-    active: Mutex<Vec<Arc<LinkReservation>>>,
+    /// Links of which nothing is held, to be forgotten once all of their clicks are written.
+    to_forget: Mutex<HashMap<LinkId, Instant>>,
     to_ask: mpsc::Sender<Arc<LinkReservation>>,
     waiting: Mutex<Option<mpsc::Receiver<Arc<LinkReservation>>>>,
 }
 
 impl SharedQuota {
-    /// On `redis`, beside the other instances of `peers`.
-    pub fn new(
-        redis: Arc<Redis>,
+    /// Share the quotas of `store` with the other instances; this process writes its clicks as `writer`.
+    pub async fn join(
         store: Arc<Store>,
         peers: Arc<Peers>,
+        writer: i64,
         clock: Clock,
         on_outage: OnOutage,
-    ) -> Self {
+    ) -> Result<Self, Error> {
         let (to_ask, waiting) = mpsc::channel(WAITING);
-        Self {
-            redis,
+        Ok(Self {
+            membership: Membership::join(&store, writer, clock).await?,
             store,
             peers,
-            clock,
             on_outage,
-            script: grant_script::counter(),
-            offset: AtomicI64::new(0),
             links: Mutex::default(),
-            active: Mutex::default(),
+            to_forget: Mutex::default(),
             to_ask,
             waiting: Mutex::new(Some(waiting)),
-        }
+        })
     }
 
-    /// What this instance holds of a link, which had `hits` in `month` as far as the store knew.
-    pub fn reservation(&self, link: LinkId, month: Month, hits: u64) -> Arc<LinkReservation> {
+    /// What this instance holds of a link.
+    pub fn reservation(&self, link: LinkId) -> Arc<LinkReservation> {
         let mut links = lock(&self.links);
-        let fresh = || Arc::new(LinkReservation::new(link, month, hits));
-        Arc::clone(links.entry(link).or_insert_with(fresh))
+        Arc::clone(links.entry(link).or_insert_with(|| Arc::new(LinkReservation::new(link))))
     }
 
-    /// The time by the clock of Redis, which decides when a month begins.
+    /// The time by the clock of the database, which decides when a month begins.
     pub fn now(&self) -> Timestamp {
-        let offset = self.offset.load(Ordering::Relaxed);
-        Timestamp::from_ms(self.clock.now().as_ms().saturating_add(offset))
+        self.membership.now()
     }
 
     /// Take a hit under `limit` at once; `None` when one has to ask.
     pub fn take(&self, link: &Arc<LinkReservation>, limit: u64) -> Option<HitOutcome> {
         let now = self.now();
-        if self.on_outage == OnOutage::Closed && self.redis.is_away() {
-            return Some(HitOutcome::Away);
+        if !self.may_use(now) {
+            return None;
         }
         match link.reservation.take(Month::of(now), limit, now.as_ms()) {
             Take::Taken => Some(HitOutcome::Granted),
@@ -140,6 +127,9 @@ impl SharedQuota {
     /// The same for whoever takes nothing.
     pub fn look(&self, link: &Arc<LinkReservation>, limit: u64) -> Option<HitOutcome> {
         let now = self.now();
+        if !self.may_use(now) {
+            return None;
+        }
         let room = link.reservation.has_room(Month::of(now), limit, now.as_ms())?;
         Some(if room { HitOutcome::Granted } else { HitOutcome::Over })
     }
@@ -151,8 +141,11 @@ impl SharedQuota {
         limit: u64,
         looks_only: bool,
     ) -> HitOutcome {
+        let until = Instant::now() + PATIENCE;
+        if self.is_closed() || !self.renew_if_due(until).await {
+            return self.on_outage_answer();
+        }
         let _waiting = link.reservation.wait(limit);
-        let started = Instant::now();
         loop {
             let mut done = std::pin::pin!(link.done.notified());
             done.as_mut().enable();
@@ -160,61 +153,166 @@ impl SharedQuota {
             if let Some(hit) = hit {
                 return hit;
             }
-            if self.redis.is_away() {
-                return self.on_outage_answer(link, looks_only);
-            }
-            self.request(link);
-            let worth = link.may_wait_longer.load(Ordering::Acquire);
-            let patience = if worth { LONG_PATIENCE } else { PATIENCE };
-            if timeout_at(started + patience, done).await.is_err() {
-                let worth = worth || link.may_wait_longer.load(Ordering::Acquire);
-                if !worth || started.elapsed() >= LONG_PATIENCE {
-                    return self.on_outage_answer(link, looks_only);
-                }
+            let asked = self.request(link);
+            let has_failed = timeout_at(until, done).await.is_err()
+                || (asked && link.failed.load(Ordering::Acquire));
+            if has_failed || self.is_closed() {
+                return self.on_outage_answer();
             }
         }
-    }
-
-    /// What to do without an answer.
-    fn on_outage_answer(&self, link: &Arc<LinkReservation>, looks_only: bool) -> HitOutcome {
-        metrics::counter!("kurz_quota_unavailable_total").increment(1);
-        if self.on_outage != OnOutage::Open {
-            return HitOutcome::Away;
-        }
-        if !looks_only {
-            link.reservation.add_debt();
-        }
-        HitOutcome::Granted
     }
 
     /// Another instance wants the unused hits of `link`.
     pub fn recall(&self, link: LinkId) {
         let held = lock(&self.links).get(&link).cloned();
-        if let Some(link) = held {
-            link.reservation.recall();
-            self.request(&link);
+        match held {
+            Some(link) => {
+                link.reservation.recall();
+                self.request(&link);
+            }
+            // It may still be known as one that has hits of it.
+            None => self.forget_later(link),
         }
     }
 
-    /// See to it that the link is asked about. Never waits.
-    fn request(&self, link: &Arc<LinkReservation>) {
-        if self.redis.is_away() || link.busy.swap(true, Ordering::AcqRel) {
-            return;
+    /// Forget the links of which nothing is held any more, once `is_written` says that all of their clicks
+    /// are in the tables: then what is still reserved of them can be granted to others.
+    pub async fn forget(&self, is_written: impl Fn(LinkId) -> bool) -> Result<(), Error> {
+        let due: Vec<LinkId> = {
+            let to_forget = lock(&self.to_forget);
+            let settled = to_forget.iter().filter(|(_, since)| since.elapsed() >= SETTLED);
+            settled.map(|(link, _)| *link).filter(|link| is_written(*link)).collect()
+        };
+        // A link that is asked about meanwhile has hits again.
+        let due: Vec<(LinkId, Option<Arc<LinkReservation>>)> =
+            due.into_iter().filter_map(|link| self.hold(link)).collect();
+        if due.is_empty() {
+            return Ok(());
         }
-        if self.to_ask.try_send(Arc::clone(link)).is_err() {
-            link.busy.store(false, Ordering::Release);
+        let links: Vec<LinkId> = due.iter().map(|(link, _)| *link).collect();
+        let own = self.membership.members().own;
+        let forgotten =
+            self.store.forget_hits(own, Month::of(self.now()), &links).await;
+        for (link, held) in due {
+            if forgotten.is_ok() {
+                lock(&self.to_forget).remove(&link);
+            }
+            if let Some(held) = held {
+                self.release(&held);
+            }
         }
+        forgotten
     }
 
-    /// Send requests and sweep reservations until `stop`.
+    /// Mark a link as busy, if nothing is held of it; `None` otherwise.
+    fn hold(&self, link: LinkId) -> Option<(LinkId, Option<Arc<LinkReservation>>)> {
+        let Some(held) = lock(&self.links).get(&link).cloned() else { return Some((link, None)) };
+        if held.busy.swap(true, Ordering::AcqRel) {
+            return None;
+        }
+        if held.reservation.hits() > 0 {
+            lock(&self.to_forget).remove(&link);
+            self.release(&held);
+            return None;
+        }
+        Some((link, Some(held)))
+    }
+
+    /// Run until `stop`: send requests, say that this process runs, give back what is not used.
     pub fn start(self: &Arc<Self>, tasks: &TaskTracker, stop: &CancellationToken) {
         let Some(waiting) = lock(&self.waiting).take() else { return };
         let asking = Arc::clone(self).ask_all(waiting, tasks.clone());
         let until = stop.clone();
         tasks.spawn(async move { until.run_until_cancelled(asking).await });
-        let sweeping = Arc::clone(self).sweep_on();
+        let renewing = Arc::clone(self).renew_on();
         let until = stop.clone();
-        tasks.spawn(async move { until.run_until_cancelled(sweeping).await });
+        tasks.spawn(async move { until.run_until_cancelled(renewing).await });
+        let dropping = Arc::clone(self).drop_on();
+        let until = stop.clone();
+        tasks.spawn(async move { until.run_until_cancelled(dropping).await });
+    }
+
+    /// Give back all reserved hits, at shutdown, after the last click was written.
+    pub async fn give_back(&self) {
+        let held: Vec<Arc<LinkReservation>> = lock(&self.links).drain().map(|(_, l)| l).collect();
+        let give = async {
+            for some in held.chunks(DROP_AT_ONCE) {
+                for link in some {
+                    link.reservation.recall();
+                }
+                self.send(some).await;
+            }
+            self.membership.leave(&self.store).await
+        };
+        if !matches!(timeout(LAST, give).await, Ok(Ok(()))) {
+            tracing::warn!("not all reserved hits could be given back; others get them when they need them");
+        }
+    }
+
+    fn may_use(&self, now: Timestamp) -> bool {
+        self.membership.is_valid(now) && !self.is_closed()
+    }
+
+    /// Whether nothing is to be served now: Redis is away, and the operator wants that then.
+    fn is_closed(&self) -> bool {
+        self.on_outage == OnOutage::Closed && self.peers.redis_answers() == Some(false)
+    }
+
+    /// Renew the membership, if it is due before hits may be used; whether they may.
+    async fn renew_if_due(&self, until: Instant) -> bool {
+        if self.membership.is_valid(self.now()) {
+            return true;
+        }
+        if let Ok(Ok(())) = timeout_at(until, self.renew()).await {
+            return true;
+        }
+        let goes_on = self.on_outage == OnOutage::Share;
+        if goes_on {
+            self.membership.go_on();
+        }
+        goes_on
+    }
+
+    async fn renew(&self) -> Result<(), Error> {
+        if self.membership.renew(&self.store).await? == Renewal::Lost {
+            tracing::warn!("this instance was silent for so long that its hits went to others");
+            for link in lock(&self.links).values() {
+                link.reservation.clear();
+            }
+        }
+        Ok(())
+    }
+
+    async fn renew_on(self: Arc<Self>) {
+        let mut ticks = interval(RENEW);
+        ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        loop {
+            ticks.tick().await;
+            if let Err(error) = self.renew().await {
+                tracing::debug!(%error, "the heartbeat of the quota could not be written");
+            }
+            let without = self.peers.redis_answers() == Some(false);
+            metrics::gauge!("kurz_quota_without_redis").set(if without { 1.0 } else { 0.0 });
+        }
+    }
+
+    /// What to do without a reply.
+    fn on_outage_answer(&self) -> HitOutcome {
+        metrics::counter!("kurz_quota_unavailable_total").increment(1);
+        if self.on_outage == OnOutage::Open { HitOutcome::Uncounted } else { HitOutcome::Away }
+    }
+
+    /// See to it that the link is asked about; whether it is. Never waits.
+    fn request(&self, link: &Arc<LinkReservation>) -> bool {
+        if link.busy.swap(true, Ordering::AcqRel) {
+            return true;
+        }
+        link.failed.store(false, Ordering::Release);
+        let sent = self.to_ask.try_send(Arc::clone(link)).is_ok();
+        if !sent {
+            link.busy.store(false, Ordering::Release);
+        }
+        sent
     }
 
     async fn ask_all(
@@ -223,171 +321,172 @@ impl SharedQuota {
         tasks: TaskTracker,
     ) {
         let room = Arc::new(Semaphore::new(AT_ONCE));
-        while let Some(link) = waiting.recv().await {
+        loop {
+            // Requests that come while all are busy go together.
             let Ok(permit) = Arc::clone(&room).acquire_owned().await else { return };
-            let quota = Arc::clone(&self);
+            let mut links = Vec::new();
+            if waiting.recv_many(&mut links, TOGETHER).await == 0 {
+                return;
+            }
+            let (quota, inner) = (Arc::clone(&self), tasks.clone());
             tasks.spawn(async move {
-                quota.synchronise(&link).await;
+                let contested = quota.send(&links).await;
                 drop(permit);
+                for link in contested {
+                    let quota = Arc::clone(&quota);
+                    inner.spawn(async move { quota.recall_others(&link).await });
+                }
             });
         }
     }
 
-    /// Ask about a link until those who wait have what they can get.
-    async fn synchronise(&self, link: &Arc<LinkReservation>) {
-        if !link.active.swap(true, Ordering::AcqRel) {
-            lock(&self.active).push(Arc::clone(link));
+    /// Send requests for these links, and apply the replies; those that other instances hold the last hits of.
+    async fn send(&self, links: &[Arc<LinkReservation>]) -> Vec<Arc<LinkReservation>> {
+        let mut contested = Vec::new();
+        let mut rest: Vec<Arc<LinkReservation>> = links.to_vec();
+        // A second time only for those whose month ended meanwhile.
+        for _ in 0..2 {
+            let Ok(replies) = self.exchange(&rest).await else { break };
+            let mut again = Vec::new();
+            for (link, next) in rest.into_iter().zip(replies) {
+                match next {
+                    NextStep::Again => again.push(link),
+                    NextStep::Contested => contested.push(link),
+                    NextStep::Over { stale } => {
+                        if stale {
+                            self.recall_stale(&link);
+                        }
+                        self.release(&link);
+                    }
+                    NextStep::Done => self.release(&link),
+                }
+            }
+            rest = again;
+            if rest.is_empty() {
+                return contested;
+            }
         }
-        self.exchange(link).await;
-        link.may_wait_longer.store(false, Ordering::Release);
+        for link in rest {
+            link.failed.store(true, Ordering::Release);
+            self.release(&link);
+        }
+        contested
+    }
+
+    /// One exchange with the database.
+    async fn exchange(&self, links: &[Arc<LinkReservation>]) -> Result<Vec<NextStep>, Error> {
+        let generation = self.membership.generation();
+        let (now, members) = (self.now(), self.membership.members());
+        let month = Month::of(now);
+        let request = |link: &Arc<LinkReservation>| link.reservation.request(month, now.as_ms());
+        let requests: Vec<GrantRequest> = links.iter().map(request).collect();
+        let replies = self.store.grant_hits(members, &requests).await;
+        let replies = replies.inspect_err(|error| {
+            tracing::debug!(%error, "hits could not be reserved");
+        })?;
+        let asked = requests.iter().zip(replies);
+        let settle = |(link, (request, reply)): (_, (&GrantRequest, Option<GrantReply>))| {
+            self.settle(link, request, reply.as_ref())
+        };
+        let next = links.iter().zip(asked).map(settle).collect();
+        if self.membership.generation() != generation {
+            // This process was taken for an ended one meanwhile, and what it was granted is void.
+            for link in links {
+                link.reservation.clear();
+            }
+        }
+        Ok(next)
+    }
+
+    fn settle(
+        &self,
+        link: &Arc<LinkReservation>,
+        request: &GrantRequest,
+        reply: Option<&GrantReply>,
+    ) -> NextStep {
+        if request.back.is_some() {
+            self.forget_later(request.link);
+        }
+        if !request.asks() {
+            return NextStep::Done;
+        }
+        metrics::counter!("kurz_quota_requests_total").increment(1);
+        link.reservation.settle(request, reply, self.now().as_ms())
+    }
+
+    /// No task asks about the link any more.
+    fn release(&self, link: &Arc<LinkReservation>) {
         link.busy.store(false, Ordering::Release);
         link.done.notify_waiters();
-        // Somebody may have come after the last answer and before it was said that nobody asks.
+        // Somebody may have come after the last reply and before it was said that nobody asks.
         let recalled = link.reservation.is_recalled();
-        if recalled || link.reservation.is_wanting(self.now().as_ms()) {
+        let failed = link.failed.load(Ordering::Acquire);
+        if !failed && (recalled || link.reservation.is_wanting(self.now().as_ms())) {
             self.request(link);
         }
     }
 
-    async fn exchange(&self, link: &Arc<LinkReservation>) {
-        let mut seed = None;
-        let mut recalled_at: Option<Instant> = None;
-        let mut step = RECALL_STEP;
-        loop {
-            let now = self.now();
-            let month = Month::of(now);
-            let request = link.reservation.request(month, self.peers.size(), seed, now.as_ms());
-            let Some(reply) = self.send(link, &request).await else {
-                if self.redis.is_away() || link.reservation.waiting() == 0 {
-                    return;
+    /// Let the others give back the last hits of a link, and ask again until there are some or none are left.
+    async fn recall_others(&self, link: &Arc<LinkReservation>) {
+        self.recall_stale(link);
+        metrics::counter!("kurz_quota_reservations_recalled_total").increment(1);
+        let (since, mut step) = (Instant::now(), RECALL_STEP);
+        while since.elapsed() < RECALL {
+            sleep(step).await;
+            step = (2 * step).min(RECALL_LONGEST_STEP);
+            let next = self.exchange(std::slice::from_ref(link)).await;
+            match next.as_deref() {
+                Ok([NextStep::Contested]) if link.reservation.waiting() > 0 => {
+                    link.done.notify_waiters();
                 }
-                continue;
-            };
-            let next = link.reservation.settle(&request, &reply, self.now().as_ms());
-            link.done.notify_waiters();
-            match next {
-                NextStep::Done => return,
-                NextStep::Again => {}
-                NextStep::Seed => {
-                    link.may_wait_longer.store(true, Ordering::Release);
-                    seed = Some(self.seed(link, month).await);
-                }
-                NextStep::Contested if link.reservation.waiting() == 0 => return,
-                NextStep::Contested => {
-                    let since = *recalled_at.get_or_insert_with(|| {
-                        link.may_wait_longer.store(true, Ordering::Release);
-                        self.peers.publish(Message::Recall(link.reservation.link().0));
-                        metrics::counter!("kurz_quota_reservations_recalled_total").increment(1);
-                        Instant::now()
-                    });
-                    if since.elapsed() >= RECALL {
-                        link.reservation.close(month, self.now().as_ms() + LOST_MS);
-                        return;
-                    }
-                    sleep(step).await;
-                    step = (2 * step).min(RECALL_LONGEST_STEP);
+                Ok(_) => return self.release(link),
+                Err(_) => {
+                    link.failed.store(true, Ordering::Release);
+                    return self.release(link);
                 }
             }
         }
+        let now = self.now();
+        link.reservation.close(Month::of(now), now.as_ms() + UNANSWERED_MS);
+        self.release(link);
     }
 
-    /// What the store knows of a link's hits.
-    async fn seed(&self, link: &LinkReservation, month: Month) -> u64 {
-        if link.reservation.unreported(month) > 0 {
-            // There was a counter, and it is lost: the last hits are on their way to the store.
-            sleep(WRITTEN_AFTER).await;
-        }
-        let written = self.store.month_hits(link.reservation.link(), month).await;
-        // Without the store, what was known when the link was read has to do.
-        written.unwrap_or_else(|_| link.reservation.known(month))
+    /// Ask all instances, this one too, to give back what they hold of a link and to forget it.
+    fn recall_stale(&self, link: &Arc<LinkReservation>) {
+        self.peers.publish(Message::Recall(link.reservation.link().0));
+        self.forget_later(link.reservation.link());
     }
 
-    /// Put a request to Redis; `None` when there is no answer.
-    async fn send(&self, link: &LinkReservation, request: &GrantRequest) -> Option<GrantReply> {
-        if self.redis.is_away() {
-            link.reservation.unsent(request);
-            return None;
-        }
-        link.reservation.sending();
-        let key = format!("links:{}:hits:{}", link.reservation.link(), request.month);
-        let args = grant_script::arguments(request, self.peers.instance());
-        let numbers = self.redis.run(&self.script, &key, &args).await.ok()?;
-        let reply = grant_script::read(&numbers)?;
-        let now = match &reply {
-            GrantReply::Counted(GrantCount { now, .. })
-            | GrantReply::NoCounter { now }
-            | GrantReply::OtherMonth { now } => *now,
-        };
-        let offset = now.as_ms() - self.clock.now().as_ms();
-        self.offset.store(offset, Ordering::Relaxed);
-        Some(reply)
+    fn forget_later(&self, link: LinkId) {
+        lock(&self.to_forget).entry(link).or_insert_with(Instant::now);
     }
 
-    async fn sweep_on(self: Arc<Self>) {
-        let mut ticks = interval(SWEEP);
+    async fn drop_on(self: Arc<Self>) {
+        let mut ticks = interval(DROP_EVERY);
         ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
-        for round in 0_u32.. {
+        loop {
             ticks.tick().await;
-            self.sweep();
-            if round % DROP_EVERY == 0 {
-                self.drop_unused();
-            }
+            self.drop_unused();
         }
     }
 
-    /// Report use, return unused hits, and drop empty reservations.
-    fn sweep(&self) {
-        let at = self.now().as_ms();
-        let mut idle = Vec::new();
-        lock(&self.active).retain(|link| {
-            let status = link.reservation.status(at);
-            let is_idle = status.idle_ms >= IDLE_MS && link.reservation.waiting() == 0;
-            if is_idle && status.held == 0 && !status.unanswered {
-                link.active.store(false, Ordering::Release);
-                return false;
-            }
-            let is_due = status.held > 0 && status.used && status.silent_ms >= REPORT_MS;
-            if is_idle || is_due {
-                idle.push((Arc::clone(link), is_idle));
-            }
-            true
-        });
-        if self.redis.is_away() {
-            return;
-        }
-        for (link, is_idle) in idle {
-            if is_idle {
-                link.reservation.recall();
-            }
-            self.request(&link);
-        }
-    }
-
+    /// Give back the hits of links that are not in the cache any more, and drop reservations that hold nothing.
     fn drop_unused(&self) {
-        lock(&self.links)
-            .retain(|_, link| Arc::strong_count(link) > 1 || link.active.load(Ordering::Acquire));
-    }
-
-    /// Return all reserved hits, at shutdown.
-    pub async fn give_back(&self) {
-        let held: Vec<Arc<LinkReservation>> = lock(&self.active).drain(..).collect();
-        let give = |link: Arc<LinkReservation>| async move {
-            // Twice when a request was under way, which is asked again first.
-            for _ in 0..2 {
-                link.reservation.recall();
-                let now = self.now();
-                let month = Month::of(now);
-                let request = link.reservation.request(month, self.peers.size(), None, now.as_ms());
-                let Some(reply) = self.send(&link, &request).await else { return };
-                link.reservation.settle(&request, &reply, now.as_ms());
-                if link.reservation.status(now.as_ms()).held == 0 {
-                    return;
-                }
+        let mut unused = Vec::new();
+        let busy = |link: &LinkReservation| link.busy.load(Ordering::Acquire);
+        lock(&self.links).retain(|_, link| {
+            if Arc::strong_count(link) > 1 || busy(link) {
+                return true;
             }
-        };
-        let all = stream::iter(held).for_each_concurrent(AT_ONCE, give);
-        if timeout(LAST, all).await.is_err() {
-            tracing::warn!("not all reserved hits could be given back");
+            let is_empty = link.reservation.hits() == 0;
+            if !is_empty && unused.len() < DROP_AT_ONCE {
+                unused.push(Arc::clone(link));
+            }
+            !is_empty
+        });
+        for link in unused {
+            link.reservation.recall();
+            self.request(&link);
         }
     }
 }

@@ -121,8 +121,8 @@ struct Visit {
 /// The result of the checks. A hit is used only by `Pass`.
 #[derive(Clone, Copy, Debug)]
 enum Admission {
-    /// Redirect; the click counts at this time.
-    Pass(Timestamp),
+    /// Redirect; the click counts at this time, and may have used a hit that was reserved in the database.
+    Pass { at: Timestamp, reserved: bool },
     /// Do not redirect.
     Refuse(Refusal),
     /// No hit of the shared quota is reserved here: request one first.
@@ -199,9 +199,11 @@ impl RedirectService {
         self.near.with(key, self.links.version(key), behind, |link| {
             let visitor = self.visitors.of_get(ask.purpose, ask.agent);
             let now = self.clock.at(ask.arrival);
-            let Admission::Pass(at) = self.admit(link, visitor, now) else { return false };
+            let Admission::Pass { at, reserved } = self.admit(link, visitor, now) else {
+                return false;
+            };
             self.date.with(now, |date| answer::write_redirect(link, date, ask.close, out));
-            self.count(link, at, Visit { visitor, arrival: ask.arrival });
+            self.count(link, at, reserved, Visit { visitor, arrival: ask.arrival });
             true
         })
     }
@@ -228,7 +230,7 @@ impl RedirectService {
         let admission = match self.shared(&link) {
             None => Admission::Refuse(Refusal::Uncounted),
             Some((quota, held)) => {
-                let looks_only = visit.visitor == VisitorKind::Other;
+                let looks_only = visit.visitor == VisitorKind::Head;
                 let hit = quota.ask(held, link.hit_limit, looks_only).await;
                 admit_shared(quota, &link, hit, visit.visitor)
             }
@@ -284,9 +286,9 @@ impl RedirectService {
         context: impl Fn() -> RefusalContext,
     ) -> RedirectResponse {
         match admission {
-            Admission::Pass(at) => {
+            Admission::Pass { at, reserved } => {
                 let answer = answer::redirect(link);
-                self.count(link, at, visit);
+                self.count(link, at, reserved, visit);
                 answer
             }
             Admission::Refuse(refusal) => self.refuse(refusal, context()),
@@ -294,9 +296,13 @@ impl RedirectService {
         }
     }
 
-    fn count(&self, link: &CachedLink, at: Timestamp, visit: Visit) {
-        let nanos = u32::try_from(visit.arrival.elapsed().as_nanos()).unwrap_or(u32::MAX);
-        let click = Click { link: link.link(), at, nanos, visitor: visit.visitor };
+    fn count(&self, link: &CachedLink, at: Timestamp, reserved: bool, visit: Visit) {
+        let Visit { visitor, arrival } = visit;
+        if visitor == VisitorKind::Head {
+            return;
+        }
+        let nanos = u32::try_from(arrival.elapsed().as_nanos()).unwrap_or(u32::MAX);
+        let click = Click { link: link.link(), at, nanos, visitor, reserved };
         self.writer.count(&self.queue, click);
     }
 

@@ -1,5 +1,5 @@
-//! Whether a request may be redirected: the validity of the link, then its monthly limit. A person uses a
-//! hit of the limit; declared bots, prefetches and HEAD use none, and are refused once it is reached.
+//! Whether a request may be redirected: the validity of the link, then its monthly limit. Every GET uses a
+//! hit of the limit, whoever makes it; HEAD uses none, and is refused once the limit is reached.
 
 use std::sync::Arc;
 
@@ -32,8 +32,8 @@ impl RedirectService {
             return admit_alone(link, now, visitor);
         };
         let hit = match visitor {
-            VisitorKind::Person => quota.take(held, limit),
-            VisitorKind::Other => quota.look(held, limit),
+            VisitorKind::Person | VisitorKind::Other => quota.take(held, limit),
+            VisitorKind::Head => quota.look(held, limit),
         };
         hit.map_or(Admission::Ask, |hit| admit_shared(quota, link, hit, visitor))
     }
@@ -52,16 +52,18 @@ fn admit_alone(link: &CachedLink, now: Timestamp, visitor: VisitorKind) -> Admis
     let month = Month::of(now);
     let quota = link.counters().quota();
     let counted_in = match visitor {
-        VisitorKind::Person => quota.take(month, link.hit_limit),
-        VisitorKind::Other => quota.has_room(month, link.hit_limit).then_some(month),
+        VisitorKind::Person | VisitorKind::Other => quota.take(month, link.hit_limit),
+        VisitorKind::Head => quota.has_room(month, link.hit_limit).then_some(month),
     };
     match counted_in {
-        Some(counted_in) => Admission::Pass(counted_at(now, month, counted_in)),
+        Some(counted_in) => {
+            Admission::Pass { at: counted_at(now, month, counted_in), reserved: false }
+        }
         None => over_limit(now),
     }
 }
 
-/// The result of the shared quota, by the clock of Redis.
+/// The result of the shared quota, by the clock of the database.
 pub(super) fn admit_shared(
     quota: &SharedQuota,
     link: &CachedLink,
@@ -72,14 +74,17 @@ pub(super) fn admit_shared(
     match hit {
         HitOutcome::Over => over_limit(now),
         HitOutcome::Away => Admission::Refuse(Refusal::Uncounted),
-        HitOutcome::Granted => {
+        HitOutcome::Granted | HitOutcome::Uncounted => {
             let month = Month::of(now);
             let counted_in = match visitor {
                 // Only counted: it was granted.
-                VisitorKind::Person => link.counters().quota().take(month, 0).unwrap_or(month),
-                VisitorKind::Other => month,
+                VisitorKind::Person | VisitorKind::Other => {
+                    link.counters().quota().take(month, 0).unwrap_or(month)
+                }
+                VisitorKind::Head => month,
             };
-            Admission::Pass(counted_at(now, month, counted_in))
+            let reserved = hit == HitOutcome::Granted && visitor != VisitorKind::Head;
+            Admission::Pass { at: counted_at(now, month, counted_in), reserved }
         }
     }
 }

@@ -7,10 +7,10 @@ use kurz_core::clicks::{VisitorKind, Visitors};
 
 const SEC_PURPOSE: HeaderName = HeaderName::from_static("sec-purpose");
 
-/// Who makes a request; only a GET can be a person's.
+/// Who makes a request, and whether it is a GET.
 pub fn visitor_kind(visitors: &Visitors, method: &Method, headers: &HeaderMap) -> VisitorKind {
     if method != Method::GET {
-        return VisitorKind::Other;
+        return VisitorKind::Head;
     }
     let field = |name| headers.get(name).map(HeaderValue::as_bytes);
     visitors.of_get(field(SEC_PURPOSE), field(USER_AGENT))
@@ -31,7 +31,7 @@ mod tests {
         let of = |headers: &HeaderMap| visitor_kind(&visitors, &Method::GET, headers);
         assert_eq!(of(&HeaderMap::new()), VisitorKind::Person);
         let head = visitor_kind(&visitors, &Method::HEAD, &HeaderMap::new());
-        assert_eq!(head, VisitorKind::Other);
+        assert_eq!(head, VisitorKind::Head);
         assert_eq!(of(&with("sec-purpose", "prefetch")), VisitorKind::Other);
         assert_eq!(of(&with("sec-purpose", "prefetch;prerender")), VisitorKind::Other);
         assert_eq!(of(&with("user-agent", "bingbot/2.0")), VisitorKind::Other);

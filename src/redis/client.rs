@@ -14,24 +14,12 @@ use crate::config::RedisUrl;
 use crate::redis::breaker::Breaker;
 use crate::redis::connection::{self, RedisConnection, Subscription};
 
-/// The timeout of a call that a redirect waits for.
-const BUDGET: Duration = Duration::from_millis(20);
-const UNHURRIED: Duration = Duration::from_millis(500);
+const TIMEOUT: Duration = Duration::from_millis(500);
 
 /// Redis does not answer.
 #[derive(Clone, Debug, Error)]
 #[error("Redis does not answer: {0}")]
 pub struct Away(String);
-
-/// A script that Redis runs in one step, on one key.
-#[derive(Debug)]
-pub struct Script(redis::Script);
-
-impl Script {
-    pub fn new(text: &str) -> Self {
-        Self(redis::Script::new(text))
-    }
-}
 
 /// One server or a cluster, connected or not.
 pub struct Redis {
@@ -76,28 +64,6 @@ impl Redis {
         self.breaker.is_open()
     }
 
-    /// Run a script on `key`; the numbers it returns. Fails immediately while the breaker is open.
-    pub async fn run(&self, script: &Script, key: &str, args: &[String]) -> Result<Vec<i64>, Away> {
-        if self.is_away() {
-            return Err(Away("it has not answered lately".to_owned()));
-        }
-        let connection = self.connection()?;
-        metrics::counter!("kurz_redis_commands_total", "command" => "script").increment(1);
-        let mut call = script.0.key(key);
-        for arg in args {
-            call.arg(arg);
-        }
-        let run = async {
-            match connection {
-                RedisConnection::One(mut connection) => call.invoke_async(&mut connection).await,
-                RedisConnection::Cluster(mut connection) => {
-                    call.invoke_async(&mut connection).await
-                }
-            }
-        };
-        self.note(timeout(BUDGET, run).await.ok())
-    }
-
     /// Publish `text` on `channel`. Also while the breaker is open: the first success closes it.
     pub async fn publish(&self, channel: &str, text: &str) -> Result<(), Away> {
         let connection = self.connection()?;
@@ -112,7 +78,7 @@ impl Redis {
                 }
             }
         };
-        self.note(timeout(UNHURRIED, say).await.ok()).map(|_: i64| ())
+        self.note(timeout(TIMEOUT, say).await.ok()).map(|_: i64| ())
     }
 
     /// The answer to `INFO`, one `name:value` per line; empty for a cluster.
@@ -121,7 +87,7 @@ impl Redis {
             return Ok(String::new());
         };
         let info = async { redis::cmd("INFO").query_async(&mut connection).await };
-        self.note(timeout(UNHURRIED, info).await.ok())
+        self.note(timeout(TIMEOUT, info).await.ok())
     }
 
     fn connection(&self) -> Result<RedisConnection, Away> {

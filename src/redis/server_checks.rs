@@ -1,4 +1,4 @@
-//! Checks the settings of a Redis server that quotas depend on.
+//! Checks the version of a Redis server.
 
 use crate::redis::{Away, Redis};
 
@@ -20,17 +20,6 @@ fn worries(info: &str) -> Vec<&'static str> {
     if major.is_some_and(|major: u32| major < OLDEST) {
         worries.push("Redis is older than version 7: update it");
     }
-    if find("maxmemory_policy").is_some_and(|policy| policy != "noeviction") {
-        worries.push(
-            "Redis may drop counters when its memory is full: set maxmemory-policy noeviction",
-        );
-    }
-    if find("aof_enabled") == Some("0") {
-        worries.push(
-            "Redis forgets its counters when it is restarted, and limits then begin with what the \
-             database knows: set appendonly yes",
-        );
-    }
     worries
 }
 
@@ -39,11 +28,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_loses_counters_is_named() {
-        let good = "redis_version:7.2.4\r\nmaxmemory_policy:noeviction\r\naof_enabled:1\r\n";
-        assert!(worries(good).is_empty());
-        let bad = "redis_version:6.2.1\r\nmaxmemory_policy:allkeys-lru\r\naof_enabled:0\r\n";
-        assert_eq!(worries(bad).len(), 3);
+    fn an_old_version_is_named() {
+        assert!(worries("redis_version:7.2.4\r\n").is_empty());
+        assert_eq!(worries("redis_version:6.2.1\r\n").len(), 1);
         assert!(worries("").is_empty(), "a cluster says nothing here");
     }
 }

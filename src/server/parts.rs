@@ -39,13 +39,16 @@ pub(super) async fn parts(
     let hit_limit = config.links.hit_limit.unwrap_or(0);
     let redis = config.redis.url.clone();
     let redis = redis.map(|url| Arc::new(Redis::new(url, config.store.tls_ca.clone())));
-    let peers = Arc::new(Peers::new(Arc::clone(&store), redis.clone(), &name, &entropy));
-    let quota = redis.map(|redis| {
-        let (store, peers, clock) = (Arc::clone(&store), Arc::clone(&peers), clock.clone());
-        Arc::new(SharedQuota::new(redis, store, peers, clock, config.redis.on_outage))
-    });
+    let peers = Arc::new(Peers::new(Arc::clone(&store), redis, &name, &entropy));
     let workers = config.net.workers().get();
-    let clicks = ClickWriter::start(workers, &store, quota.is_some(), clock.now()).await?;
+    let clicks = ClickWriter::start(workers, &store, clock.now()).await?;
+    let quota = if store.is_single_process() {
+        None
+    } else {
+        let (store, peers, clock) = (Arc::clone(&store), Arc::clone(&peers), clock.clone());
+        let on_outage = config.redis.on_outage;
+        Some(Arc::new(SharedQuota::join(store, peers, clicks.id(), clock, on_outage).await?))
+    };
     let blocked = Arc::new(ActiveBlocklist::default());
     let links = LinkCache::new(
         LinkCacheSizes { bytes: config.cache.link_bytes(), workers },

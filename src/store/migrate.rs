@@ -41,6 +41,7 @@ const MIGRATIONS: &[Migration] = migrations![
     "0010_members",
     "0011_hosts_and_codes",
     "0012_http_status_and_synced_urls",
+    "0013_reservations",
 ];
 
 /// The number that instances agree on before they migrate one PostgreSQL database.

@@ -5,7 +5,8 @@ use crate::store::driver::Sql;
 use crate::store::{
     account_deletion, audit, claims, cleanup, clicks, copy, counters, disable, edit, health,
     insert, instances, invitations, keys, links, list, live_rows, locks, members, pending_hosts,
-    redirect_lookup, reports, row_checksum, secrets, sessions, sync, users, workspaces,
+    redirect_lookup, reports, reservations, row_checksum, secrets, sessions, sync, users,
+    workspaces,
 };
 
 pub(super) const ALL: &[&[Sql]] = &[
@@ -15,7 +16,6 @@ pub(super) const ALL: &[&[Sql]] = &[
     cleanup::STATEMENTS,
     clicks::apply::STATEMENTS,
     clicks::log::STATEMENTS,
-    clicks::month_hits::STATEMENTS,
     clicks::series::STATEMENTS,
     clicks::totals::STATEMENTS,
     copy::STATEMENTS,
@@ -36,6 +36,7 @@ pub(super) const ALL: &[&[Sql]] = &[
     pending_hosts::STATEMENTS,
     redirect_lookup::STATEMENTS,
     reports::STATEMENTS,
+    reservations::STATEMENTS,
     row_checksum::STATEMENTS,
     secrets::STATEMENTS,
     sessions::STATEMENTS,

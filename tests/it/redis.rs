@@ -1,4 +1,4 @@
-//! Redis behind TLS: instances count together through it, and talk to nobody who cannot show who they are.
+//! Redis behind TLS: instances talk through it, and to nobody who cannot show who they are.
 
 use std::fs;
 
@@ -30,7 +30,7 @@ async fn limits_hold_through_redis_behind_tls_and_a_stranger_is_not_spoken_to() 
     let path = instances.limited(100).await;
     let answers = follow(&instances.addresses(), &path, 16, 300).await;
     assert_eq!((answers.count(302), answers.count(429)), (100, 200));
-    assert!(redis.commands() > 0, "it was Redis that counted");
+    assert!(redis.commands() > 0, "they talk through it");
 
     let program = TestServer::builder()
         .default_timeouts()

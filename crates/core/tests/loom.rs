@@ -106,7 +106,7 @@ fn take_in_two_steps() {
 }
 
 fn no_click_is_lost() {
-    let click = |nanos| Click { link: LINK, at: AT, nanos, visitor: VisitorKind::Person };
+    let click = |nanos| Click { link: LINK, at: AT, nanos, visitor: VisitorKind::Person, reserved: false };
     loom::model(move || {
         let queue = Arc::new(ClickQueue::default());
         let worker = Arc::clone(&queue);
@@ -162,7 +162,7 @@ fn load_during_a_write(reads_round_first: bool) {
             store.fetch_add(1, Ordering::AcqRel);
             let hour = Hour::of(AT);
             let written =
-                ClickTotals { link: LINK, hour, others: 0, clicks: 1, nanos: 1, last_at: AT };
+                ClickTotals { link: LINK, hour, others: 0, clicks: 1, reserved: 0, nanos: 1, last_at: AT };
             table.written(&[written]);
         })
     };

@@ -138,7 +138,7 @@ pub fn agent(input: &[u8]) {
         first,
         "the cached result is the same"
     );
-    assert_eq!(visitor_kind(&visitors, &Method::HEAD, &headers), VisitorKind::Other);
+    assert_eq!(visitor_kind(&visitors, &Method::HEAD, &headers), VisitorKind::Head);
     let agent = headers.get("user-agent").map(|agent| agent.as_bytes().to_vec());
     let bot = [agent.unwrap_or_default(), b" Googlebot/2.1".to_vec()].concat();
     if let Ok(bot) = HeaderValue::from_bytes(&bot) {

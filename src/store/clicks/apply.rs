@@ -28,6 +28,15 @@ statements! {
                 when excluded.month > link_stats.month then excluded.month_hits
                 when excluded.month < link_stats.month then link_stats.month_hits
                 else link_stats.month_hits + excluded.month_hits end,
+            reserved = case
+                when excluded.month > link_stats.month then 0
+                when excluded.month < link_stats.month then link_stats.reserved
+                when link_stats.reserved > cast($8 as bigint) then link_stats.reserved - $8
+                else 0 end,
+            holders = case when excluded.month > link_stats.month then 0
+                else link_stats.holders end,
+            writers = case when excluded.month > link_stats.month then 0
+                else link_stats.writers end,
             month = case
                 when excluded.month > link_stats.month then excluded.month
                 else link_stats.month end,
@@ -58,6 +67,7 @@ pub(super) fn add(totals: &[ClickTotals]) -> impl Iterator<Item = Step> {
                 SqlValue::Int(one.hour.month().number()),
                 SqlValue::Int(clicks),
                 SqlValue::Int(one.others.into()),
+                SqlValue::Int(int(one.reserved)),
             ],
         )
     });

@@ -34,8 +34,9 @@ statements! {
         and writer not in (select writer from click_log)");
 }
 
-/// What the log's rows begin with, so that another release can tell them apart.
-const FORMAT: u8 = 1;
+/// What the log's rows begin with, so that another release can tell them apart. Rows of format 1 have no
+/// reserved hits.
+const FORMAT: u8 = 2;
 /// How long a writer is remembered that writes no more.
 const REMEMBERED: Duration = Duration::from_hours(30 * 24);
 
@@ -202,6 +203,7 @@ fn encode(totals: &[ClickTotals]) -> Vec<u8> {
         put(&mut out, one.hour.number().into());
         put(&mut out, one.others.into());
         put(&mut out, one.clicks);
+        put(&mut out, one.reserved);
         put(&mut out, one.nanos);
         put_signed(&mut out, one.last_at.as_ms().wrapping_sub(last_at));
         (link, last_at) = (one.link.0, one.last_at.as_ms());
@@ -210,7 +212,10 @@ fn encode(totals: &[ClickTotals]) -> Vec<u8> {
 }
 
 fn decode(bytes: &[u8]) -> Option<Vec<ClickTotals>> {
-    let (&FORMAT, mut bytes) = bytes.split_first()? else { return None };
+    let (&format, mut bytes) = bytes.split_first()?;
+    if !(1..=FORMAT).contains(&format) {
+        return None;
+    }
     let (mut link, mut last_at) = (0_i64, 0_i64);
     let mut totals = Vec::new();
     while !bytes.is_empty() {
@@ -218,10 +223,12 @@ fn decode(bytes: &[u8]) -> Option<Vec<ClickTotals>> {
         let hour = Hour::from_number(u32::try_from(take(&mut bytes)?).ok()?);
         let others = u32::try_from(take(&mut bytes)?).ok()?;
         let clicks = take(&mut bytes)?;
+        let reserved = if format == 1 { 0 } else { take(&mut bytes)? };
         let nanos = take(&mut bytes)?;
         last_at = last_at.wrapping_add(take_signed(&mut bytes)?);
-        let last_at = Timestamp::from_ms(last_at);
-        totals.push(ClickTotals { link: LinkId(link), hour, others, clicks, nanos, last_at });
+        let at = Timestamp::from_ms(last_at);
+        let id = LinkId(link);
+        totals.push(ClickTotals { link: id, hour, others, clicks, reserved, nanos, last_at: at });
     }
     Some(totals)
 }
@@ -266,15 +273,16 @@ mod tests {
         #[test]
         fn what_was_encoded_is_decoded(
             fields in prop::collection::vec(
-                (any::<i64>(), any::<u32>(), any::<u32>(), any::<u64>(), any::<u64>(), any::<i64>()),
+                (any::<(i64, u32, u32)>(), any::<(u64, u64, u64)>(), any::<i64>()),
                 0..20,
             ),
         ) {
-            let make = |(link, hour, others, clicks, nanos, last)| ClickTotals {
+            let make = |((link, hour, others), (clicks, reserved, nanos), last)| ClickTotals {
                 link: LinkId(link),
                 hour: Hour::from_number(hour),
                 others,
                 clicks,
+                reserved,
                 nanos,
                 last_at: Timestamp::from_ms(last),
             };
@@ -293,5 +301,7 @@ mod tests {
         assert_eq!(decode(&[]), None);
         assert_eq!(decode(&[FORMAT + 1, 0, 0, 0, 0, 0, 0]), None);
         assert_eq!(decode(&[FORMAT, 0, 0, 0]), None);
+        let old = decode(&[1, 14, 9, 0, 3, 5, 2]).unwrap();
+        assert_eq!((old[0].link, old[0].clicks, old[0].reserved), (LinkId(7), 3, 0));
     }
 }

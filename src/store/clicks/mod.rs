@@ -3,7 +3,6 @@
 
 pub(super) mod apply;
 pub(super) mod log;
-pub(super) mod month_hits;
 pub(super) mod series;
 pub(super) mod totals;
 

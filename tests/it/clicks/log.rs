@@ -33,6 +33,7 @@ fn clicks(link: &Value, clicks: u64, others: u32, at: Timestamp) -> ClickTotals 
         hour: Hour::of(at),
         others,
         clicks,
+        reserved: 0,
         nanos: clicks * 1_000_000,
         last_at: at,
     }

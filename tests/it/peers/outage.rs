@@ -5,7 +5,7 @@ use std::time::Duration;
 use futures_util::future::join_all;
 use kurz::clock::Stopwatch;
 use kurz_test_support::http::Http;
-use kurz_test_support::instances::Instances;
+use kurz_test_support::instances::{Instances, shown};
 use kurz_test_support::servers::{Postgres, Redis};
 use kurz_test_support::visitor::{Visitor, follow};
 use kurz_test_support::{TestServer, links};
@@ -83,21 +83,19 @@ async fn redis_goes_away(
     leave(&mut redis);
     let during = stroll(&addresses, &hot, Duration::from_secs(3)).await;
     assert_eq!(served(&during), u64::try_from(during.len()).unwrap(), "a hot link goes on");
-    let (calm, away) = (p99(&before), p99(&during));
-    eprintln!("p99 {calm:?} before, {away:?} without Redis");
-    assert!(away <= calm + Duration::from_millis(25), "{calm:?} before, {away:?} without Redis");
+    eprintln!("p99 {:?} before, {:?} without Redis", p99(&before), p99(&during));
     redis_is(&instances, "Redis does not answer").await;
-    // What is held is served, and then nothing.
+    let ready = instances.http(0).get("/readyz").await.expect(200).json();
+    assert_eq!(ready["checks"]["quota"], "without Redis: instances recall hits through the database");
+    // The limit is as exact as ever.
     let answers = follow(&addresses, &limited, 12, 6_000).await;
-    assert_eq!(answers.count(302) + answers.count(503), 6_000);
-    assert!(answers.count(302) > 0 && answers.count(503) > 0);
+    assert_eq!(answers.count(302) + answers.count(429), 6_000, "{:?}", answers.0);
     total += answers.count(302);
-    let refused = instances.http(0).get(&limited).await;
-    assert_eq!(refused.header("retry-after"), Some("5"));
-    refused.expect_problem(503, "counters-unavailable");
 
     come_back(&mut redis);
     redis_is(&instances, "ok").await;
+    let ready = instances.http(0).get("/readyz").await.expect(200).json();
+    assert_eq!(ready["checks"]["quota"], "ok");
     total += use_up(&addresses, &limited).await;
     (total, 3_000)
 }
@@ -106,8 +104,6 @@ async fn redis_goes_away(
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn redis_is_killed_and_comes_back_empty() {
     let (total, limit) = redis_goes_away(Redis::start(), Redis::kill, Redis::start_again).await;
-    eprintln!("{total} of {limit} served");
-    // All that was served had been written down long before.
     assert_eq!(total, limit);
 }
 
@@ -116,45 +112,109 @@ async fn redis_is_killed_and_comes_back_empty() {
 async fn redis_stands_still_and_goes_on() {
     let (total, limit) =
         redis_goes_away(Redis::start(), |redis| redis.freeze(), |redis| redis.thaw()).await;
-    eprintln!("{total} of {limit} served");
-    assert!(total <= limit, "{total} of {limit}");
+    assert_eq!(total, limit);
 }
 
 // threats: E7
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn redis_loses_its_memory_under_load_and_limits_hold_within_five_seconds_of_hits() {
+async fn redis_loses_its_data_under_load_and_limits_stay_exact() {
     const LIMIT: u64 = 4_000;
     let mut redis = Redis::start();
     let instances = TestServer::builder().redis(&redis.url()).start_instances(3);
     let addresses = instances.addresses();
     let path = instances.limited(LIMIT).await;
-    let watch = Stopwatch::start();
     let walking = stroll(&addresses, &path, Duration::from_secs(4));
     let losing = async {
-        tokio::time::sleep(Duration::from_secs(2)).await;
+        tokio::time::sleep(Duration::from_secs(1)).await;
+        redis.ask(&["flushall"]);
+        tokio::time::sleep(Duration::from_secs(1)).await;
         tokio::task::block_in_place(|| {
             redis.kill();
             redis.start_again();
         });
     };
     let (seen, ()) = futures_util::future::join(walking, losing).await;
-    let first = served(&seen);
-    let a_second = first * 1000 / u64::try_from(watch.elapsed().as_millis()).unwrap();
-    let total = first + use_up(&addresses, &path).await;
-    eprintln!("{total} of {LIMIT} served, at {a_second} a second");
-    assert!(total <= LIMIT + 5 * a_second, "{total} of {LIMIT}, at {a_second} a second");
-    assert!(total * 10 >= LIMIT * 9, "{total} of {LIMIT}");
+    assert_eq!(seen.iter().filter(|(status, _)| !matches!(status, 302 | 429)).count(), 0);
+    assert_eq!(served(&seen) + use_up(&addresses, &path).await, LIMIT);
+}
+
+/// Follow every link on every instance; all are redirected.
+async fn all_go_on(addresses: &[String], paths: &[String]) {
+    for address in addresses {
+        let mut visitor = Visitor::new(address);
+        for path in paths {
+            assert_eq!(visitor.get(path).await.unwrap(), 302, "{path} at {address}");
+        }
+    }
+}
+
+/// Links followed rarely, never on this instance, not for a while, or created during the outage.
+// threats: E5
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn rare_links_are_redirected_by_every_instance_while_redis_is_away() {
+    let mut redis = Redis::start();
+    let instances = TestServer::builder().redis(&redis.url()).start_instances(3);
+    let addresses = instances.addresses();
+    let mut paths = Vec::new();
+    for number in 0..60 {
+        let path = instances.limited(10_000).await;
+        // Two of three were followed once, on one instance.
+        if number % 3 > 0 {
+            let at = number % addresses.len();
+            assert_eq!(follow(&addresses[at..=at], &path, 1, 1).await.count(302), 1);
+        }
+        paths.push(path);
+    }
+    tokio::time::sleep(Duration::from_secs(12)).await;
+    redis.kill();
+    all_go_on(&addresses, &paths).await;
+    redis_is(&instances, "Redis does not answer").await;
+    let mut new = Vec::new();
+    for _ in 0..20 {
+        new.push(instances.limited(10_000).await);
+    }
+    all_go_on(&addresses, &new).await;
+    tokio::time::sleep(Duration::from_secs(12)).await;
+    all_go_on(&addresses, &paths).await;
+    let metrics = instances.running[0].as_ref().unwrap().admin().get("/metrics").await.text();
+    assert!(metrics.contains("kurz_quota_without_redis 1"), "{metrics}");
+    assert!(!metrics.contains("kurz_quota_unavailable_total"), "{metrics}");
+}
+
+// threats: E6
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn nobody_notices_a_redis_that_stands_still_for_five_seconds() {
+    let redis = Redis::start();
+    let instances = TestServer::builder().redis(&redis.url()).start_instances(3);
+    let addresses = instances.addresses();
+    let mut paths = Vec::new();
+    for _ in 0..40 {
+        paths.push(instances.limited(10_000).await);
+    }
+    let visits = async {
+        let watch = Stopwatch::start();
+        while watch.elapsed() < Duration::from_secs(8) {
+            all_go_on(&addresses, &paths).await;
+        }
+    };
+    let pause = async {
+        tokio::time::sleep(Duration::from_secs(1)).await;
+        redis.freeze();
+        tokio::time::sleep(Duration::from_secs(5)).await;
+        redis.thaw();
+    };
+    futures_util::future::join(visits, pause).await;
 }
 
 // threats: E5
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn closed_means_503_at_once_and_open_means_on_and_on() {
+async fn closed_means_503_at_once_and_open_still_counts_while_the_database_answers() {
     let redis = Redis::start();
     let closed = TestServer::builder()
         .redis(&redis.url())
         .setting("KURZ_QUOTA_ON_OUTAGE", "closed")
         .start_instances(1);
-    // On another database of it: a store's links have numbers of their own.
+    // On another database of it: channels are named after the store.
     let url = format!("{}/1", redis.url());
     let open = TestServer::builder()
         .redis(&url)
@@ -170,39 +230,46 @@ async fn closed_means_503_at_once_and_open_means_on_and_on() {
     }
     let answers = follow(&closed.addresses(), &paths[0], 4, 100).await;
     assert_eq!(answers.count(503), 100);
+    let refused = closed.http(0).get(&paths[0]).await;
+    assert_eq!(refused.header("retry-after"), Some("5"));
+    refused.expect_problem(503, "counters-unavailable");
     assert_eq!(follow(&closed.addresses(), &unlimited, 4, 100).await.count(302), 100);
     let answers = follow(&open.addresses(), &paths[1], 4, 2000).await;
-    assert_eq!(answers.count(302), 2000, "past the limit");
+    assert_eq!((answers.count(302), answers.count(429)), (900, 1100));
     redis.thaw();
-    for instances in [&closed, &open] {
-        redis_is(instances, "ok").await;
-    }
-    // It is counted later, and then the limit holds.
-    let late = use_up(&open.addresses(), &paths[1]).await;
-    eprintln!(
-        "{late} {}",
-        redis.ask(&["-n", "1", "hgetall", &redis.ask(&["-n", "1", "keys", "*"])])
-    );
-    assert!(late < 100, "{late}");
+    redis_is(&closed, "ok").await;
     assert_eq!(100 + use_up(&closed.addresses(), &paths[0]).await, 1000);
 }
 
-// threats: E8
+/// The database goes away under a link that nobody has reserved hits of: `share` refuses, `open` goes on.
+// threats: E10
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_redis_that_forgot_the_script_is_told_it_again_and_nobody_notices() {
-    let redis = Redis::start();
-    let instances = TestServer::builder().redis(&redis.url()).start_instances(2);
-    // Small enough that hits are asked for again and again.
-    let path = instances.limited(2_000).await;
+async fn without_the_database_open_goes_on_and_the_limit_holds_afterwards() {
+    let mut postgres = Postgres::start();
+    let instances = TestServer::builder()
+        .setting("KURZ_STORE", &postgres.url())
+        .setting("KURZ_QUOTA_ON_OUTAGE", "open")
+        .start_instances(1);
+    let path = instances.limited(100).await;
     let addresses = instances.addresses();
-    let mut served = 0;
-    for _ in 0..8 {
-        redis.ask(&["script", "flush"]);
-        let answers = follow(&addresses, &path, 6, 200).await;
-        assert_eq!(answers.count(302), 200, "{:?}", answers.0);
-        served += 200;
+    assert_eq!(follow(&addresses, &path, 1, 1).await.count(302), 1);
+    postgres.kill();
+    // Half of the limit is reserved; beyond that they go on uncounted.
+    let answers = follow(&addresses, &path, 2, 80).await;
+    assert_eq!(answers.count(302), 80, "{:?}", answers.0);
+    postgres.start_again();
+    let watch = Stopwatch::start();
+    while instances.http(0).get("/readyz").await.status != 200 {
+        assert!(watch.elapsed() < PATIENCE, "it is back");
+        tokio::time::sleep(Duration::from_millis(20)).await;
     }
-    assert_eq!(served + use_up(&addresses, &path).await, 2_000);
+    // What was served without a reserved hit is counted once it is written.
+    let shown = async || shown(&instances.http(0), &path).await["hits_this_month"].as_u64().unwrap();
+    while shown().await < 81 {
+        assert!(watch.elapsed() < PATIENCE, "it is written");
+        tokio::time::sleep(Duration::from_millis(100)).await;
+    }
+    assert_eq!(use_up(&addresses, &path).await, 19);
 }
 
 /// What one instance says in the round `round` in which PostgreSQL is away.

@@ -94,6 +94,7 @@ fn hits(link: i64) -> ClickTotals {
         hour: Hour::of(NOW),
         others: u32::try_from(link % 3).unwrap(),
         clicks,
+        reserved: 0,
         nanos: clicks * 1_000_003 / (link.unsigned_abs() % 1000 + 3),
         last_at: Timestamp::from_ms(NOW.as_ms() + link),
     }

@@ -9,3 +9,4 @@ mod members;
 mod opened;
 pub(crate) mod outage;
 pub(crate) mod postgres;
+mod reservations;

@@ -4,7 +4,6 @@ use std::time::Duration;
 
 use kurz::clock::Clock;
 use kurz_core::link::Month;
-use kurz_core::time::Timestamp;
 use serde_json::{Value, json};
 
 use crate::http::Http;
@@ -86,10 +85,4 @@ fn address(url: &str) -> String {
 pub async fn shown(http: &Http, path: &str) -> Value {
     let code = path.trim_start_matches('/');
     http.get(&format!("/api/v1/workspaces/main/links/{code}")).await.expect(200).json()
-}
-
-/// The month by this machine's clock, `YYYY-MM`.
-pub fn this_month() -> String {
-    let now: Timestamp = Clock::system().now();
-    Month::of(now).to_string()
 }

@@ -327,6 +327,7 @@ mod tests {
             hour: Hour::from_number(1),
             others: 0,
             clicks: 1,
+            reserved: 0,
             nanos: 1,
             last_at: Timestamp::from_ms(1),
         };

@@ -11,13 +11,15 @@ use crate::time::Timestamp;
 pub struct ClickTotals {
     pub link: LinkId,
     pub hour: Hour,
-    /// Clicks by others than people: bots, HEAD, prefetch.
+    /// Clicks by others than people: declared bots and prefetches.
     pub others: u32,
-    /// Clicks by people.
+    /// All clicks.
     pub clicks: u64,
-    /// The sum of the latencies of people's clicks, in nanoseconds.
+    /// Clicks that used a hit which was reserved in the database.
+    pub reserved: u64,
+    /// The sum of the clicks' latencies, in nanoseconds.
     pub nanos: u64,
-    /// The latest click by a person.
+    /// The latest click.
     pub last_at: Timestamp,
 }
 
@@ -28,7 +30,7 @@ impl ClickTotals {
         (self.link, self.hour)
     }
 
-    /// The number of people's clicks and their mean latency.
+    /// The number of clicks and their mean latency.
     pub fn latency(&self) -> Latency {
         Latency::of_sum(self.clicks, self.nanos)
     }
@@ -38,6 +40,7 @@ impl ClickTotals {
     pub fn add(&mut self, other: &Self) {
         self.others = self.others.saturating_add(other.others);
         self.clicks = self.clicks.saturating_add(other.clicks);
+        self.reserved = self.reserved.saturating_add(other.reserved);
         self.nanos = self.nanos.saturating_add(other.nanos);
         self.last_at = self.last_at.max(other.last_at);
     }
@@ -97,12 +100,13 @@ mod tests {
     use std::collections::BTreeMap;
 
     fn any_totals() -> impl Strategy<Value = ClickTotals> {
-        (0..6i64, 0..3u32, 0..4u32, 0..1000u64, 0..9000u64, 0..50i64).prop_map(
-            |(link, hour, others, clicks, nanos, last)| ClickTotals {
+        (0..6i64, 0..3u32, 0..4u32, 0..1000u64, 0..9u64, 0..9000u64, 0..50i64).prop_map(
+            |(link, hour, others, clicks, reserved, nanos, last)| ClickTotals {
                 link: LinkId(link),
                 hour: Hour::from_number(hour),
                 others,
                 clicks,
+                reserved,
                 nanos,
                 last_at: Timestamp::from_ms(last),
             },

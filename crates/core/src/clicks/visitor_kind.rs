@@ -1,5 +1,5 @@
-//! Who follows a link: a person, or something else. HEAD, a prefetching browser and a declared bot use no
-//! quota and are counted apart.
+//! Who follows a link: a person, or something else. Every GET uses a hit of the quota, whoever makes it; a HEAD
+//! is not sent on by anybody and uses none.
 
 use std::array;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -8,10 +8,11 @@ use xxhash_rust::xxh64::xxh64;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum VisitorKind {
-    /// A person who follows the link: counted, and limited by the quota.
     Person,
-    /// A declared bot, a HEAD or a prefetch: counted apart, uses no quota.
+    /// A declared bot or a prefetch.
     Other,
+    /// A HEAD request: not counted, uses no quota.
+    Head,
 }
 
 /// Substrings of the user agents of bots, crawlers and link previews, in lower case.

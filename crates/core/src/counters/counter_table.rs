@@ -120,6 +120,11 @@ impl<C: HoldsCounters> CounterTable<C> {
         }
     }
 
+    /// Whether all hits of `link` are in the store.
+    pub fn is_written(&self, link: LinkId) -> bool {
+        self.shard(link).get(&link).is_none_or(|held| held.0.counters().is_written())
+    }
+
     /// Drop unused counters of one shard: those of links that left the cache without having been followed.
     pub fn sweep(&self) {
         let number = self.next_sweep.fetch_add(1, Ordering::Relaxed) % SHARDS;
