@@ -38,6 +38,7 @@ const MIGRATIONS: &[Migration] = migrations![
     "0006_abuse",
     "0007_checks",
     "0008_names",
+    "0009_search",
 ];
 
 /// The number that instances agree on before they migrate one PostgreSQL database.

@@ -22,8 +22,9 @@ mod keys;
 mod link_columns;
 mod links;
 mod list;
-mod list_sort;
 mod list_scope;
+mod list_sort;
+mod list_statements;
 mod listen;
 mod locks;
 mod members;
@@ -33,10 +34,12 @@ mod redirect_lookup;
 mod replica;
 mod reports;
 mod row_checksum;
+mod search_index;
 mod secrets;
 mod serve_lock;
 mod sessions;
 mod sqlite;
+mod sqlite_readers;
 mod statements;
 mod text;
 mod tls;
@@ -46,6 +49,8 @@ mod verify;
 mod wal;
 mod workspaces;
 
+#[cfg(test)]
+mod list_tests;
 #[cfg(test)]
 mod tests;
 
@@ -61,9 +66,9 @@ pub use health::{CheckResult, DueCheck};
 pub use insert::{Inserted, InsertedLink, MonthlyLinkLimit, NewLink};
 pub use instances::Instance;
 pub use keys::ApiKey;
-pub use list::ListQuery;
+pub use list::{ListQuery, ListedLinks};
 pub use list_scope::ListScope;
-pub use list_sort::{Position, Search, Sort, SortKey};
+pub use list_sort::{Position, Sort, SortKey};
 pub use listen::{Listening, MOST_BYTES};
 pub use locks::HeldLock;
 pub use members::Member;
@@ -112,7 +117,7 @@ impl Store {
                 ServeLock::inspect(path)?;
                 let mut writer = sqlite::connect_writer(path).map_err(opened)?;
                 let applied = migrate::migrate_sqlite(&mut writer, path).map_err(opened)?;
-                let db = Sqlite::start(path, writer, config.pool_size).map_err(opened)?;
+                let db = Sqlite::start(path, writer, config).map_err(opened)?;
                 Ok((Self { db: Db::Sqlite(db), replica }, applied))
             }
             StoreUrl::Postgres(url) => {

@@ -146,7 +146,7 @@ impl Postgres {
     ) -> Result<Vec<SqlRow>, Error> {
         let client = self.connection().await?;
         let read = async |client: &mut Object| {
-            let statement = client.prepare_cached(sql.text()).await?;
+            let statement = client.prepare_cached(sql.postgres_text()).await?;
             query(client, &statement, params).await
         };
         self.within(self.patience, client, read).await?.map_err(|error| failed(&error))
@@ -190,11 +190,11 @@ impl Postgres {
 /// One statement for all rows. Moving 100,000 links with their tags, comparison included, took 7 to
 /// 15 s this way and 18 to 33 s as pipelined inserts (debug build, a busy machine).
 async fn stream_rows(client: &mut Object, load: &Load) -> Result<(), tokio_postgres::Error> {
-    let read = client.prepare_cached(load.read.text()).await?;
+    let read = client.prepare_cached(load.read.postgres_text()).await?;
     let types: Vec<Type> = read.columns().iter().map(|column| column.type_().clone()).collect();
     let transaction = client.transaction().await?;
     if let Some(clear) = &load.clear {
-        let statement = transaction.prepare_cached(clear.sql.text()).await?;
+        let statement = transaction.prepare_cached(clear.sql.postgres_text()).await?;
         query(&transaction, &statement, &clear.params).await?;
     }
     let copy = transaction.prepare_cached(load.bulk.text()).await?;
@@ -269,7 +269,7 @@ async fn run_steps(client: &mut Object, steps: &[Step]) -> Result<Outcome, StepF
         && !step.must_give_row
     {
         let name = step.sql.name();
-        let statement = client.prepare_cached(step.sql.text()).await.map_err(named(name))?;
+        let statement = client.prepare_cached(step.sql.postgres_text()).await.map_err(named(name))?;
         let rows = query(client, &statement, &step.params).await.map_err(named(name))?;
         return Ok(Outcome::Done(vec![rows]));
     }
@@ -280,7 +280,7 @@ async fn run_steps(client: &mut Object, steps: &[Step]) -> Result<Outcome, StepF
         let name = step.sql.name();
         let statement = match known.get(name) {
             Some(statement) => statement.clone(),
-            None => client.prepare_cached(step.sql.text()).await.map_err(named(name))?,
+            None => client.prepare_cached(step.sql.postgres_text()).await.map_err(named(name))?,
         };
         known.entry(name).or_insert_with(|| statement.clone());
         statements.push(statement);
@@ -365,8 +365,8 @@ pub(crate) fn failed(error: &tokio_postgres::Error) -> Error {
         SqlState::DISK_FULL => Error::Full(text),
         SqlState::FOREIGN_KEY_VIOLATION => Error::Dangling(text),
         SqlState::DATA_CORRUPTED | SqlState::INDEX_CORRUPTED => Error::Corrupt(text),
-        SqlState::QUERY_CANCELED
-        | SqlState::IDLE_IN_TRANSACTION_SESSION_TIMEOUT
+        SqlState::QUERY_CANCELED => Error::TooSlow(text),
+        SqlState::IDLE_IN_TRANSACTION_SESSION_TIMEOUT
         | SqlState::LOCK_NOT_AVAILABLE
         | SqlState::T_R_DEADLOCK_DETECTED
         | SqlState::T_R_SERIALIZATION_FAILURE => Error::Unavailable(text),

@@ -4,7 +4,7 @@
 use crate::store::driver::Sql;
 use crate::store::{
     audit, claims, cleanup, clicks, copy, counters, disable, edit, health, insert, instances, keys,
-    links, list, locks, members, redirect_lookup, reports, row_checksum, secrets, sessions, users,
+    links, list_statements, locks, members, redirect_lookup, reports, row_checksum, secrets, sessions, users,
     workspaces,
 };
 
@@ -27,7 +27,7 @@ pub(super) const ALL: &[&[Sql]] = &[
     instances::STATEMENTS,
     keys::STATEMENTS,
     links::STATEMENTS,
-    list::STATEMENTS,
+    list_statements::STATEMENTS,
     locks::STATEMENTS,
     members::STATEMENTS,
     redirect_lookup::STATEMENTS,
