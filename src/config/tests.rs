@@ -163,6 +163,8 @@ const BAD: [(&str, &str); 67] = [
     ("limit_links", "1e3"),
     ("limit_calls_per_account", "+5"),
     ("limit_calls_per_key", "1000001"),
+    ("limit_searches_per_account", "1000001"),
+    ("limit_searches", "1000001"),
     ("password_threads", "1025"),
     ("password_queue", "0"),
     ("trusted_proxies", "0.0.0.0/0"),

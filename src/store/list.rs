@@ -37,12 +37,8 @@ pub(super) struct ListSteps {
 }
 
 /// A walk takes half of the 50 ms that a page may take.
-const STEPS: ListSteps = ListSteps {
-    first: 1000,
-    next: 4000,
-    gathered: TOO_MANY - 1,
-    walk: Duration::from_millis(25),
-};
+const STEPS: ListSteps =
+    ListSteps { first: 1000, next: 4000, gathered: TOO_MANY - 1, walk: Duration::from_millis(25) };
 
 /// Which links of a list, in which order, from where on.
 #[derive(Clone, Debug)]

@@ -125,8 +125,25 @@ macro_rules! bound {
     };
     ($from:literal, $key:literal, $id:literal, $after:literal, $order:literal) => {
         concat!(
-            "select ", $key, ", ", $id, " from ", $from, " and (", $key, ", ", $id, ") ", $after,
-            " ($2, $3) order by ", $key, $order, ", ", $id, $order, " limit 1 offset $4"
+            "select ",
+            $key,
+            ", ",
+            $id,
+            " from ",
+            $from,
+            " and (",
+            $key,
+            ", ",
+            $id,
+            ") ",
+            $after,
+            " ($2, $3) order by ",
+            $key,
+            $order,
+            ", ",
+            $id,
+            $order,
+            " limit 1 offset $4"
         )
     };
 }

@@ -8,13 +8,15 @@ use tokio_postgres::NoTls;
 use crate::config::{Config, Overrides};
 use crate::store::driver::{Sql, Step};
 use crate::store::list::{ListQuery, ListSteps};
-use crate::store::list_statements::{NEVER, STATEMENTS};
+use crate::store::list_statements::{COUNT, NEVER, STATEMENTS};
 use crate::store::value::SqlValue;
-use crate::store::{ListScope, Position, Sort, SortKey, Store, tests};
+use crate::store::{ListScope, Position, Sort, SortKey, Store, migrate, search_index, tests};
 use kurz_core::account::UserId;
 use kurz_core::code::WorkspaceId;
 use kurz_core::link::{Link, Status, Strategy};
 use kurz_core::time::Timestamp;
+
+const NONE: [i64; 0] = [];
 
 const NOW: Timestamp = Timestamp::from_ms(1_000_000);
 
@@ -39,8 +41,10 @@ const CLICKS: Sql = Sql::constant(
 );
 const EDIT: Sql = Sql::constant("EDIT", "update links set title = $1, target = $2 where id = $3");
 const CLAIM: Sql = Sql::constant("CLAIM", "update links set owner_id = $1 where id = $2");
-const PURGE: Sql =
-    Sql::constant("PURGE", "update links set purged_at = 1, title = null, target = '' where id = $1");
+const PURGE: Sql = Sql::constant(
+    "PURGE",
+    "update links set purged_at = 1, title = null, target = '' where id = $1",
+);
 const REMOVE: Sql = Sql::constant("REMOVE", "delete from links where id = $1");
 
 /// A link, as the model knows it.
@@ -77,8 +81,9 @@ fn model() -> Vec<ModelLink> {
         };
         ModelLink {
             id,
-            scope: scopes()[usize::try_from(if id % 10 == 0 { 1 + pick(2, 3) } else { 0 }).unwrap()]
-                .clone(),
+            scope: scopes()
+                [usize::try_from(if id % 10 == 0 { 1 + pick(2, 3) } else { 0 }).unwrap()]
+            .clone(),
             code: format!("{:x}Code{id}", mixed * 31),
             title,
             target: format!("https://Host{}.example/page/{mixed}?x=%41", pick(1, 7)),
@@ -128,10 +133,8 @@ fn steps_of(link: &ModelLink) -> Vec<Step> {
         when(Status::Deleted).into(),
         when(Status::Disabled).into(),
     ];
-    let mut steps = vec![
-        Step::new(WORKSPACE, [SqlValue::text(workspace)]),
-        Step::new(LINK, values),
-    ];
+    let mut steps =
+        vec![Step::new(WORKSPACE, [SqlValue::text(workspace)]), Step::new(LINK, values)];
     for tag in &link.tags {
         let values = [SqlValue::text(workspace), SqlValue::text(tag), id.clone()];
         steps.push(Step::new(TAG, values));
@@ -151,8 +154,7 @@ async fn open(url: &str) -> Store {
 
 /// A fresh SQLite store and a fresh PostgreSQL store.
 async fn stores(folder: &tempfile::TempDir, name: &str) -> [Store; 2] {
-    #[expect(clippy::disallowed_methods, reason = "the test command names its servers")]
-    let text = std::env::var("TEST_POSTGRES_URL").unwrap();
+    let text = tests::postgres_url();
     let (client, connection) = tokio_postgres::connect(&text, NoTls).await.unwrap();
     #[expect(clippy::disallowed_methods, reason = "ends with the client")]
     tokio::spawn(connection);
@@ -247,9 +249,31 @@ fn filters(scope: &ListScope, sort: Sort) -> Vec<ListQuery> {
     }
     // Rare and common, short and long, with letters that patterns and queries give a meaning to.
     for text in [
-        "7", "zz", "Ä", "%", "_", "hOST3", "0%", "100%", "a_b", "\\", " \\ ", "\"quoted\"", "'text'", "ÄÖÜ",
-        "äöü", "Grün 1", "日本語", "本", "page/1", "https://host1.example/page/", "code29", "nowhere", " AND ",
-        "\n", "x=%41",
+        "7",
+        "zz",
+        "Ä",
+        "%",
+        "_",
+        "hOST3",
+        "0%",
+        "100%",
+        "a_b",
+        "\\",
+        " \\ ",
+        "\"quoted\"",
+        "'text'",
+        "ÄÖÜ",
+        "äöü",
+        "Grün 1",
+        "日本語",
+        "本",
+        "page/1",
+        "https://host1.example/page/",
+        "code29",
+        "nowhere",
+        " AND ",
+        "\n",
+        "x=%41",
     ] {
         all.push(ListQuery { search: Some(text.to_owned()), ..plain.clone() });
     }
@@ -307,34 +331,78 @@ async fn the_search_index_follows_every_change() {
             read_all(&store, &query, &steps).await
         };
         let (id, new) = (SqlValue::Int(7), SqlValue::text("https://zebra.example/"));
-        assert_eq!(find(1, "zebra").await, [] as [i64; 0]);
+        assert_eq!(find(1, "zebra").await, NONE);
         store.db.write(Step::new(EDIT, [SqlValue::Null, new, id.clone()])).await.unwrap();
         assert_eq!(find(1, "zebra").await, [7], "{}", store.kind());
-        let title = [SqlValue::text("A striped horse"), SqlValue::text("https://a.example/"), id.clone()];
+        let title =
+            [SqlValue::text("A striped horse"), SqlValue::text("https://a.example/"), id.clone()];
         store.db.write(Step::new(EDIT, title)).await.unwrap();
-        assert_eq!(find(1, "zebra").await, [] as [i64; 0]);
+        assert_eq!(find(1, "zebra").await, NONE);
         assert_eq!(find(1, "STRIPED H").await, [7]);
         store.db.write(Step::new(CLAIM, [SqlValue::Int(2), id.clone()])).await.unwrap();
-        assert_eq!(find(1, "striped").await, [] as [i64; 0]);
+        assert_eq!(find(1, "striped").await, NONE);
         // One more link, or the list would be read whole before the index.
-        let more = ModelLink { id: 900, scope: ListScope::Own(UserId(2)), code: "more1".to_owned(), ..links[0].clone() };
+        let more = ModelLink {
+            id: 900,
+            scope: ListScope::Own(UserId(2)),
+            code: "more1".to_owned(),
+            ..links[0].clone()
+        };
         let most = ModelLink { id: 901, code: "more2".to_owned(), ..more.clone() };
         store.db.batch([more, most].iter().flat_map(steps_of).collect()).await.unwrap();
         assert_eq!(find(2, "striped").await, [7]);
         let undone = vec![
-            Step::new(EDIT, [SqlValue::Null, SqlValue::text("https://undone.example/"), id.clone()]),
+            Step::new(
+                EDIT,
+                [SqlValue::Null, SqlValue::text("https://undone.example/"), id.clone()],
+            ),
             Step::new(PURGE, [SqlValue::Int(-1)]).or_undo(),
         ];
         store.db.batch(undone).await.unwrap();
-        assert_eq!(find(2, "undone").await, [] as [i64; 0]);
+        assert_eq!(find(2, "undone").await, NONE);
         assert_eq!(find(2, "striped").await, [7]);
         store.db.write(Step::new(PURGE, [id])).await.unwrap();
-        assert_eq!(find(2, "striped").await, [] as [i64; 0]);
+        assert_eq!(find(2, "striped").await, NONE);
         assert_eq!(find(2, "more").await, [900, 901]);
         let untag = Sql::constant("UNTAG", "delete from link_tags where link_id = 900");
         let gone = vec![Step::new(untag, []), Step::new(REMOVE, [SqlValue::Int(900)])];
         store.db.batch(gone).await.unwrap();
         assert_eq!(find(2, "more").await, [901]);
+    }
+}
+
+/// A link as the migrations before the index left it.
+const OLD_LINK: &str = "
+    insert into workspaces (id, strategy, created_at, updated_at) values ('main', 'random', 1, 1);
+    insert into links (id, workspace, code, strategy, target, canonical_hash, redirect_status, created_at,
+            updated_at, version, owner_id, title)
+        values (5, 'main', 'abc', 'random', 'https://zebra.example/', '', 302, 1, 1, 1, 7, 'Grün');
+    insert into links (id, workspace, code, strategy, target, canonical_hash, redirect_status, created_at,
+            updated_at, version, owner_id, purged_at)
+        values (6, 'main', 'zebra', 'random', '', '', 302, 1, 1, 1, 7, 1)";
+
+#[tokio::test]
+async fn the_migration_indexes_the_links_that_are_there() {
+    let (before, after) = migrate::split_before("0009_search");
+    let sqlite = rusqlite::Connection::open_in_memory().unwrap();
+    search_index::add_search_function(&sqlite).unwrap();
+    sqlite.execute_batch(&format!("{};{OLD_LINK};{}", before.0, after.0)).unwrap();
+    let count = |text: &str| -> i64 {
+        let query = search_index::sqlite_query(Some("main/7"), text).unwrap();
+        let params = rusqlite::params!["search", query, "main", "main/7", "main/7", 1];
+        sqlite.query_row(COUNT.sqlite_text(), params, |row| row.get(0)).unwrap()
+    };
+    assert_eq!([count("ZEBRA"), count("grün"), count("zebras")], [1, 1, 0]);
+
+    let postgres = tests::connect_postgres().await;
+    postgres.batch_execute(&format!("{};{OLD_LINK};{}", before.1, after.1)).await.unwrap();
+    postgres.batch_execute("set enable_seqscan = off").await.unwrap();
+    for (text, expected) in [("ZEBRA", 1_i64), ("grün", 1), ("zebras", 0)] {
+        let query = search_index::postgres_query(Some("main/7"), text).unwrap();
+        let params: [&(dyn tokio_postgres::types::ToSql + Sync); 6] =
+            [&"search", &query, &"main", &"main/7", &"main/7", &1_i64];
+        let row = postgres.query_one(COUNT.postgres_text(), &params).await.unwrap();
+        assert_eq!(row.get::<_, i64>(0), expected, "{text}");
     }
 }
 
@@ -366,8 +434,12 @@ fn no_list_statement_scans_or_sorts_a_table_on_sqlite() {
 async fn no_list_statement_scans_or_sorts_a_table_on_postgres() {
     let db = tests::fresh_postgres().await;
     // Nothing but an index is left to choose from, where there is one.
-    db.batch_execute("set enable_seqscan = off; set enable_sort = off; set enable_incremental_sort = on;
-        set plan_cache_mode = force_generic_plan").await.unwrap();
+    db.batch_execute(
+        "set enable_seqscan = off; set enable_sort = off; set enable_incremental_sort = on;
+        set plan_cache_mode = force_generic_plan",
+    )
+    .await
+    .unwrap();
     for (at, sql) in STATEMENTS.iter().enumerate() {
         let count = db.prepare(sql.postgres_text()).await.unwrap().params().len();
         db.batch_execute(&format!("prepare plan_{at} as {}", sql.postgres_text())).await.unwrap();

@@ -75,6 +75,7 @@ pub use members::Member;
 pub use migrate::SchemaState;
 pub use redirect_lookup::RedirectRow;
 pub use reports::{NewReport, Report, ReportBounds, Reported};
+pub use search_index::add_search_function;
 pub use serve_lock::ServeLock;
 pub use sessions::BrowserSession;
 pub use users::{Registered, User};

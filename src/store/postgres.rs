@@ -269,7 +269,8 @@ async fn run_steps(client: &mut Object, steps: &[Step]) -> Result<Outcome, StepF
         && !step.must_give_row
     {
         let name = step.sql.name();
-        let statement = client.prepare_cached(step.sql.postgres_text()).await.map_err(named(name))?;
+        let statement =
+            client.prepare_cached(step.sql.postgres_text()).await.map_err(named(name))?;
         let rows = query(client, &statement, &step.params).await.map_err(named(name))?;
         return Ok(Outcome::Done(vec![rows]));
     }

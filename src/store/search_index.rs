@@ -97,8 +97,9 @@ fn scope_token(scope: &str) -> String {
     [letter(0), letter(16), letter(32)].into_iter().collect()
 }
 
-/// Make the function `scope_token` known to a connection, for the migration and the writer.
-pub(super) fn add_function(db: &Connection) -> rusqlite::Result<()> {
+/// Make the function `scope_token` known to a connection, for the migration and the writer, and for whoever
+/// fills a file without kurz.
+pub fn add_search_function(db: &Connection) -> rusqlite::Result<()> {
     let flags = FunctionFlags::SQLITE_UTF8 | FunctionFlags::SQLITE_DETERMINISTIC;
     db.create_scalar_function("scope_token", 1, flags, |call| {
         Ok(scope_token(&call.get::<String>(0)?))
@@ -190,7 +191,10 @@ mod tests {
     fn a_query_quotes_what_it_looks_for() {
         assert_eq!(sqlite_query(None, "a\"b").as_deref(), Some("\"a\"\"b\""));
         assert_eq!(sqlite_query(Some("team"), "ab"), None);
-        assert_eq!(postgres_query(Some("team"), "abcd").as_deref(), Some("@@@team\u{1}abc\u{1}bcd"));
+        assert_eq!(
+            postgres_query(Some("team"), "abcd").as_deref(),
+            Some("@@@team\u{1}abc\u{1}bcd")
+        );
         assert_eq!(postgres_query(None, "ab\u{1}cd"), None);
         let token = scope_token("team");
         assert_eq!(sqlite_query(Some("team"), "abc"), Some(format!("\"{token}\" AND \"abc\"")));

@@ -160,7 +160,7 @@ fn connect(path: &Path, flags: OpenFlags) -> Result<Connection, Error> {
     let db = Connection::open_with_flags(path, flags).map_err(|error| failed(&error))?;
     // Before anything else: two processes that open the file at once must wait, not fail.
     db.busy_timeout(BUSY).map_err(|error| failed(&error))?;
-    search_index::add_function(&db).map_err(|error| failed(&error))?;
+    search_index::add_search_function(&db).map_err(|error| failed(&error))?;
     db.set_prepared_statement_cache_capacity(statements::COUNT);
     // Without it SQLite plans a statement anew for every value that is bound to it, which costs
     // several times as much as the look-up itself.

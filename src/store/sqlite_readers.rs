@@ -48,7 +48,9 @@ impl SqliteReaders {
         let keys = (count / 2).clamp(1, KEY_READERS);
         let lists = count.saturating_sub(keys).clamp(1, LIST_READERS);
         Ok(Self {
-            keys: (0..keys).map(|_| KeyReader::open(path).map(Mutex::new)).collect::<Result<_, _>>()?,
+            keys: (0..keys)
+                .map(|_| KeyReader::open(path).map(Mutex::new))
+                .collect::<Result<_, _>>()?,
             late_keys: ReaderThreads::start(path, "kurz-keys", 1, timeout, || {})?,
             lists: ReaderThreads::start(path, "kurz-lists", lists, timeout, give_way)?,
         })
@@ -179,8 +181,11 @@ impl TimedReader {
             if reply.is_closed() {
                 continue;
             }
-            let answer =
-                if queued.elapsed() > self.timeout { Err(too_many()) } else { self.run(sql, &params) };
+            let answer = if queued.elapsed() > self.timeout {
+                Err(too_many())
+            } else {
+                self.run(sql, &params)
+            };
             let _ = reply.send(answer);
         }
     }
@@ -216,7 +221,8 @@ fn give_way() {
 mod tests {
     use super::*;
 
-    const COUNT: &str = "with recursive n (n) as (select 1 union all select n + 1 from n where n < $1)
+    const COUNT: &str =
+        "with recursive n (n) as (select 1 union all select n + 1 from n where n < $1)
         select count(*) from n";
     const SCAN: Sql = Sql::constant("SCAN", COUNT);
     const KEY: Sql = Sql::constant("KEY", "select $1");
@@ -250,7 +256,10 @@ mod tests {
             let row = readers.find(KEY, &[SqlValue::Int(at)]).await.unwrap().unwrap();
             assert_eq!(row.int(0).unwrap(), at);
         }
-        assert!(lists.iter().all(|list| !list.is_finished()), "the lists were being read meanwhile");
+        assert!(
+            lists.iter().all(|list| !list.is_finished()),
+            "the lists were being read meanwhile"
+        );
     }
 
     #[tokio::test]
@@ -278,7 +287,7 @@ mod tests {
         let (_folder, readers) = readers(Duration::from_millis(50));
         let error = readers.find(SCAN, &FOREVER).await.unwrap_err();
         assert!(matches!(error, Error::TooSlow(_)), "it reached the threads: {error}");
-        let (_folder, readers) = self::readers(Duration::from_secs(600));
+        let (_folder, readers) = self::readers(Duration::from_mins(10));
         let row = readers.find(SCAN, &[SqlValue::Int(100_000)]).await.unwrap().unwrap();
         assert_eq!(row.int(0).unwrap(), 100_000);
     }

@@ -4,8 +4,8 @@
 use crate::store::driver::Sql;
 use crate::store::{
     audit, claims, cleanup, clicks, copy, counters, disable, edit, health, insert, instances, keys,
-    links, list_statements, locks, members, redirect_lookup, reports, row_checksum, secrets, sessions, users,
-    workspaces,
+    links, list_statements, locks, members, redirect_lookup, reports, row_checksum, secrets,
+    sessions, users, workspaces,
 };
 
 pub(super) const ALL: &[&[Sql]] = &[

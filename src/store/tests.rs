@@ -22,11 +22,15 @@ pub(super) fn fresh_sqlite(folder: &tempfile::TempDir) -> Connection {
     db
 }
 
-/// An empty PostgreSQL database of its own: a schema that ends with the connection.
-async fn connect_postgres() -> tokio_postgres::Client {
+pub(super) fn postgres_url() -> String {
     #[expect(clippy::disallowed_methods, reason = "the test command names its servers")]
-    let url = std::env::var("TEST_POSTGRES_URL")
-        .expect("run ./scripts/test, or ./scripts/with-servers cargo test");
+    std::env::var("TEST_POSTGRES_URL")
+        .expect("run ./scripts/test, or ./scripts/with-servers cargo test")
+}
+
+/// An empty PostgreSQL database of its own: a schema that ends with the connection.
+pub(super) async fn connect_postgres() -> tokio_postgres::Client {
+    let url = postgres_url();
     let (client, connection) = tokio_postgres::connect(&url, NoTls).await.unwrap();
     #[expect(clippy::disallowed_methods, reason = "ends with the client")]
     tokio::spawn(connection);
@@ -95,7 +99,8 @@ async fn every_statement_is_prepared_on_both_databases_and_means_the_same() {
     let postgres = fresh_postgres().await;
     for sql in all() {
         let name = sql.name();
-        let ours = sqlite.prepare(sql.sqlite_text()).unwrap_or_else(|error| panic!("{name}: {error}"));
+        let ours =
+            sqlite.prepare(sql.sqlite_text()).unwrap_or_else(|error| panic!("{name}: {error}"));
         let theirs = postgres.prepare(sql.postgres_text()).await;
         let theirs = theirs.unwrap_or_else(|error| panic!("{name}: {error:?}"));
         assert_eq!(ours.parameter_count(), theirs.params().len(), "{name}: parameters");

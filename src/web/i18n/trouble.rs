@@ -43,6 +43,8 @@ super::words! {
         workspace_taken: "A workspace with this name already exists.", "Einen Arbeitsbereich mit diesem Namen gibt es schon.", "Ya existe un espacio con este nombre.";
         workspace_in_use: "The workspace still has links.", "Der Arbeitsbereich hat noch Links.", "El espacio aún tiene enlaces.";
         scopes_empty: "Choose at least one scope.", "Wähle mindestens eine Berechtigung.", "Elige al menos un permiso.";
+        too_many_searches: "Too many searches are running right now: try again in a moment.", "Gerade laufen zu viele Suchen: Versuche es gleich wieder.", "Hay demasiadas búsquedas en curso: inténtalo en un momento.";
+        statement_timeout: "The search took too long and was stopped: type more letters, or choose a smaller list.", "Die Suche dauerte zu lange und wurde abgebrochen: Gib mehr Buchstaben ein oder wähle eine kleinere Liste.", "La búsqueda tardó demasiado y se detuvo: escribe más letras o elige una lista más pequeña.";
         busy: "Too many people are signing in right now: try again in a moment.", "Gerade melden sich zu viele an: Versuche es gleich wieder.", "Demasiada gente está iniciando sesión: inténtalo en un momento.";
         too_often: "Too many requests", "Zu viele Anfragen", "Demasiadas peticiones";
         wait_seconds: "Too many attempts in a short time. Please try again in {} seconds.", "Zu viele Versuche in kurzer Zeit. Bitte versuche es in {} Sekunden wieder.", "Demasiados intentos en poco tiempo. Inténtalo de nuevo en {} segundos.";

@@ -1,4 +1,4 @@
-//! The store on both databases: equal behaviour, durability, locks, outages, copies.
+//! The store on both databases: equal behaviour, durability, locks, outages, copies, searches.
 
 mod both_databases;
 mod claims;
@@ -8,3 +8,4 @@ mod locks;
 mod opened;
 pub(crate) mod outage;
 pub(crate) mod postgres;
+mod search;
