@@ -19,7 +19,8 @@ drop index links_by_list_scope_target;
 create index links_by_list_scope_code on links (list_scope, code) where purged_at is null;
 create index links_by_list_scope_change on links (list_scope, updated_at, id)
     where purged_at is null;
-create index links_by_list_scope_strategy on links (list_scope, strategy) where purged_at is null;
+-- The strategy first, since a filter by it is also asked for over all lists of `main`.
+create index links_by_list_scope_strategy on links (strategy, list_scope) where purged_at is null;
 create index links_by_list_scope_expiry on links (list_scope, expires_at)
     where expires_at is not null and purged_at is null;
 create index links_by_list_scope_deleted on links (list_scope)

@@ -134,7 +134,7 @@ fn the_file_may_hold_every_type_of_value() {
 }
 
 /// A value that each setting refuses; a setting that is missing here fails the test below.
-const BAD: [(&str, &str); 67] = [
+const BAD: [(&str, &str); 69] = [
     ("check_bytes", "much"),
     ("listen", "localhost"),
     ("admin_listen", "on"),

@@ -168,8 +168,10 @@ macro_rules! candidates {
                 and deleted_at is not null and purged_at is null
             union all select id from links where $1 = 'DISABLED' and list_scope between $4 and $5
                 and disabled_at is not null and purged_at is null
-            union all select id from links where $1 = 'EXPIRED' and list_scope between $4 and $5
+            union all select id from links where $1 = 'EXPIRED' and list_scope = $4 and $4 = $5
                 and expires_at <= $6 and purged_at is null
+            union all select id from links where $1 = 'EXPIRED' and list_scope between $4 and $5
+                and $4 < $5 and expires_at <= $6 and purged_at is null
             union all select id from links where $1 = 'strategy' and list_scope between $4 and $5
                 and strategy = $2 and purged_at is null
             union all select id from links where $1 = 'scope' and list_scope between $4 and $5

@@ -57,7 +57,7 @@ fn statements(dialect: &Dialect, many: u64, few: u64) -> String {
             case when n <= {many} then 1 else 2 end, 1790000000000 + n,
             case when n % 2000 = 2 then 1790000000000 end,
             case when n % 2000 = 3 then 1790000000000 end,
-            case when n % 2000 = 3 then 'spam' end,
+            case when n % 2000 = 3 then 'other' end,
             case when n % 200 = 4 then 1790000000000 end
         from numbers;
         insert into link_stats (link_id, redirect_count, avg_redirect_ms, last_redirect_at, month,
