@@ -54,7 +54,7 @@ impl App {
         let query = read_filter(which, filter)?;
         let _running = match (&query.search, filter.waits) {
             (None, _) => None,
-            (Some(_), false) => Some(self.parts.searches.begin(caller.owner())?),
+            (Some(_), false) => Some(self.parts.searches.begin(caller.owner()).await?),
             (Some(_), true) => Some(self.parts.searches.wait(caller.owner()).await?),
         };
         let size = query.most;

@@ -134,6 +134,7 @@ async fn redirects_and_look_ups_are_answered_while_many_search() {
     };
     join(searchers, visitors).await;
     let statuses = statuses.into_inner().unwrap();
-    assert_eq!(statuses.keys().copied().collect::<Vec<_>>(), [200, 503], "{statuses:?}");
+    assert!(statuses.contains_key(&200), "{statuses:?}");
+    assert!(statuses.keys().all(|status| [200, 503].contains(status)), "{statuses:?}");
     server.stop().await;
 }
