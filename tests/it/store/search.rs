@@ -53,8 +53,10 @@ async fn searches_beyond_the_limits_are_told_to_come_back() {
 
     let sql = connect(database.url()).await;
     sql.batch_execute("begin; lock table links in access exclusive mode").await.unwrap();
+    // A transaction sees the other sessions as they were when it first looked.
+    let sessions = connect(database.url()).await;
     let others = async {
-        wait_for_waiting(&sql, 1).await;
+        wait_for_waiting(&sessions, 1).await;
         let refused = ada.get(SEARCH).await;
         assert_eq!(refused.header("retry-after"), Some("1"));
         refused.expect_problem(503, "too-many-searches");
