@@ -1,5 +1,6 @@
 //! Plain rusqlite: the upper bound for these tables. One thread, one prepared `insert`, the rows
-//! ready in memory, the pragmas of kurz's own writer, no checks and no reads.
+//! ready in memory, the pragmas of kurz's own writer, no checks and no reads; the search index is written
+//! once per transaction, as kurz does it.
 
 use std::path::Path;
 
@@ -10,6 +11,9 @@ use crate::input::{LinkRow, WORKSPACE};
 const INSERT: &str = "insert into links (id, workspace, code, strategy, target, canonical_hash,
         redirect_status, created_at, updated_at, main_since, version)
     values (?1, ?2, ?3, 'deterministic', ?4, ?5, 302, ?6, ?6, ?6, 1)";
+const INDEX: &str = "insert into link_search (rowid, text)
+    select id, scope_token(list_scope) || char(10) || code || char(10) || coalesce(title, '')
+        || char(10) || target from links where id >= ?1";
 /// Any time will do, as long as it grows with the id.
 const CREATED_AT: i64 = 1_790_000_000_000;
 
@@ -31,6 +35,7 @@ impl Raw {
              pragma cache_size = -32768",
         )
         .expect("SQLite knows these pragmas");
+        kurz::store::add_search_function(&db).expect("the connection is fresh");
         let last = "select coalesce(max(id), 0) from links";
         let last: i64 = db.query_row(last, [], |row| row.get(0)).expect("there are links");
         Self { db, next_id: last + 1 }
@@ -39,8 +44,10 @@ impl Raw {
     /// Insert `rows`, `batch` in a transaction.
     pub(crate) fn insert(&mut self, rows: &[LinkRow], batch: usize) {
         let mut insert = self.db.prepare(INSERT).expect("the tables are kurz's");
+        let mut index = self.db.prepare(INDEX).expect("the tables are kurz's");
         for rows in rows.chunks(batch) {
             self.db.execute_batch("begin immediate").expect("nobody else writes");
+            let first = self.next_id;
             for row in rows {
                 let id = self.next_id;
                 self.next_id += 1;
@@ -48,6 +55,7 @@ impl Raw {
                 let values = params![id, WORKSPACE, row.code, row.target, hash, CREATED_AT + id];
                 insert.execute(values).expect("no two rows are alike");
             }
+            index.execute([first]).expect("they are new");
             self.db.execute_batch("commit").expect("the disk has room");
         }
     }

@@ -147,6 +147,9 @@ pub enum AppError {
         /// How long until the next month.
         seconds_left: i64,
     },
+    /// Too many searches run at the same time.
+    #[error("too many searches are running right now: try again in a moment")]
+    TooManySearches,
     /// Too many passwords wait to be checked.
     #[error("too many people are signing in right now: try again in a moment")]
     Busy,

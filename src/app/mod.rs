@@ -31,9 +31,10 @@ pub use kurz_core::link::Change;
 pub use links::claim::{ClaimRequest, MOST_CLAIMS};
 pub use links::create::{Created, LinkRequest, Metered};
 pub use links::edit::LinkPatch;
-pub use links::list::{Find, FoundLinks, LinkFilter};
+pub use links::list::LinkFilter;
 pub use links::qr::{QrFormat, QrImage};
 pub use links::report::{MOST_WORDS, ReportRequest};
+pub use links::search_limit::{SearchLimit, SearchLimitSettings};
 pub use links::show::ShownLink;
 pub use page::Page;
 pub use target_health::{Probe, ProbeResult};
@@ -132,6 +133,8 @@ pub struct Parts {
     pub passwords: Arc<Passwords>,
     /// How often somebody may do something.
     pub limits: Arc<Limits>,
+    /// How many searches run at the same time.
+    pub searches: SearchLimit,
     pub policy: Policy,
 }
 

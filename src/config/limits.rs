@@ -38,6 +38,10 @@ settings! {
         "limit_calls_per_account" => calls_per_account: u32 = limit().or("6000"),
         /// Calls with one API key, per minute.
         "limit_calls_per_key" => calls_per_key: u32 = limit().or("3000"),
+        /// Searches of one account that run at the same time; further ones get 503 with `Retry-After`.
+        "limit_searches_per_account" => searches_per_account: u32 = limit().or("2"),
+        /// Searches that run at the same time, of all accounts.
+        "limit_searches" => searches: u32 = limit().or("3"),
         /// Threads that compare passwords; 0 means one per core but one.
         "password_threads" => password_threads: usize = number(0..=1024).or("0"),
         /// Passwords that may wait to be compared; further ones get 503.

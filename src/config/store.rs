@@ -30,11 +30,12 @@ settings! {
         /// Maximum size of an SQLite file that is checked page by page at each start; larger ones
         /// are checked by `kurz doctor`.
         "check_bytes" => check_bytes: u64 = bytes(0..=1 << 40).or("64MiB"),
-        /// Maximum number of open database connections.
+        /// Maximum number of open database connections. An SQLite store has four at most for look-ups and
+        /// four for lists, and at least one of each.
         "pool_size" => pool_size: usize = number(1..=1000).or("10"),
         /// Number of idle PostgreSQL connections that are kept open.
         "pool_idle" => pool_idle: usize = number(0..=1000).or("2"),
-        /// How long one statement may run before it is cancelled.
+        /// How long one statement may run before it is cancelled; on SQLite, a statement that reads.
         "statement_timeout" => statement_timeout: Duration =
             span(Duration::from_millis(10)..=Duration::from_hours(1)).or("5s"),
         /// TLS for connections to PostgreSQL; only `verify` checks the server's certificate.

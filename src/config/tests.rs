@@ -138,7 +138,7 @@ fn the_file_may_hold_every_type_of_value() {
 }
 
 /// A value that each setting refuses; a setting that is missing here fails the test below.
-const BAD: [(&str, &str); 71] = [
+const BAD: [(&str, &str); 73] = [
     ("check_bytes", "much"),
     ("listen", "localhost"),
     ("admin_listen", "on"),
@@ -167,6 +167,8 @@ const BAD: [(&str, &str); 71] = [
     ("limit_links", "1e3"),
     ("limit_calls_per_account", "+5"),
     ("limit_calls_per_key", "1000001"),
+    ("limit_searches_per_account", "1000001"),
+    ("limit_searches", "1000001"),
     ("password_threads", "1025"),
     ("password_queue", "0"),
     ("trusted_proxies", "0.0.0.0/0"),

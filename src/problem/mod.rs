@@ -223,6 +223,12 @@ impl Problem {
                 "store-unavailable",
                 "The database does not answer right now. Nothing was changed: try again.",
             ),
+            store::Error::TooSlow(_) => (
+                StatusCode::SERVICE_UNAVAILABLE,
+                "statement-timeout",
+                "The database took longer than `statement_timeout` allows, and was stopped. Nothing was \
+                 changed: ask for less, such as a smaller list or a longer text to search for.",
+            ),
             store::Error::Full(_) => (
                 StatusCode::INSUFFICIENT_STORAGE,
                 "storage-full",
@@ -303,6 +309,12 @@ impl From<AppError> for Problem {
             }
             AppError::TooOften { seconds, .. } | AppError::HostCheckedJustNow { seconds } => {
                 return Self::over_limit("too-many-requests", seconds.into(), detail);
+            }
+            AppError::TooManySearches => {
+                return Self {
+                    retry_after: Some(NonZeroU32::MIN),
+                    ..Self::new(StatusCode::SERVICE_UNAVAILABLE, "too-many-searches", detail)
+                };
             }
             AppError::Busy => {
                 return Self {

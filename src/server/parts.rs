@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::routes;
 use super::run::StartError;
 use super::stored_secrets::StoredSecrets;
-use crate::app::{COST, Parts, Passwords, Policy};
+use crate::app::{COST, Parts, Passwords, Policy, SearchLimit, SearchLimitSettings};
 use crate::cache::{ActiveBlocklist, Hosts, LinkCache, LinkCacheSizes, ReuseCache};
 use crate::clicks::ClickWriter;
 use crate::client_address::TrustedProxies;
@@ -76,6 +76,7 @@ pub(super) async fn parts(
         tokens,
         passwords: Arc::new(passwords(&config.rates)?),
         limits: Arc::new(rate_limits(config)),
+        searches: SearchLimit::new(search_limits(config)),
         policy: policy(config, bound),
     })
 }
@@ -145,6 +146,13 @@ fn rate_limits(config: &Config) -> limits::Limits {
     };
     let none = limits::LimitSettings::default();
     limits::Limits::new(if config.net.limits { &numbers } else { &none })
+}
+
+/// The limits of searches; off where limits are not wanted.
+fn search_limits(config: &Config) -> SearchLimitSettings {
+    let RateLimits { searches, searches_per_account, .. } = config.rates;
+    let numbers = SearchLimitSettings { in_all: searches, per_account: searches_per_account };
+    if config.net.limits { numbers } else { SearchLimitSettings::default() }
 }
 
 fn random(entropy: &Entropy) -> u64 {

@@ -59,7 +59,8 @@ statements! {
         and (cast($5 as text) is null or c.subject_kind = $5)
         order by c.at desc, c.id desc limit $6");
     /// The creation of a link is in its own row: an entry for each would make creation more expensive.
-    MADE = made!("l.id < $1 order by l.id desc limit $2");
+    MADE = made!("(l.created_at, l.id) < ($1, $2)
+        order by l.created_at desc, l.id desc limit $3");
     MADE_BY_USER = made!("l.list_scope = $1 and (l.created_at, l.id) < ($2, $3)
         order by l.created_at desc, l.id desc limit $4");
     RETIRE = "delete from audit
@@ -217,7 +218,7 @@ impl Store {
         let (at, id) = query.before;
         let (id, most) = (SqlValue::Int(id), SqlValue::Int(query.most));
         let rows = match query.user {
-            None => self.db.list(MADE, vec![id, most]).await?,
+            None => self.db.list(MADE, vec![at.into(), id, most]).await?,
             Some(user) => {
                 let list = SqlValue::owned(format!("main/{user}"));
                 self.db.list(MADE_BY_USER, vec![list, at.into(), id, most]).await?

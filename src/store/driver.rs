@@ -17,12 +17,18 @@ use kurz_core::time::Timestamp;
 pub(crate) struct Sql {
     name: &'static str,
     text: &'static str,
+    postgres: Option<&'static str>,
 }
 
 impl Sql {
     /// For [`statements!`] alone.
     pub(super) const fn constant(name: &'static str, text: &'static str) -> Self {
-        Self { name, text }
+        Self { name, text, postgres: None }
+    }
+
+    /// Another text for PostgreSQL, where no text does for both: see `search_index`.
+    pub(super) const fn or_on_postgres(self, text: &'static str) -> Self {
+        Self { postgres: Some(text), ..self }
     }
 
     /// The module and the constant that declare it, such as `kurz::store::links::FIND`.
@@ -30,18 +36,25 @@ impl Sql {
         self.name
     }
 
-    pub(super) const fn text(self) -> &'static str {
+    pub(super) const fn sqlite_text(self) -> &'static str {
         self.text
+    }
+
+    pub(super) const fn postgres_text(self) -> &'static str {
+        match self.postgres {
+            Some(text) => text,
+            None => self.text,
+        }
     }
 }
 
 /// Declare the statements of a file, and list them for [`crate::store::statements`].
 macro_rules! statements {
-    ($($(#[$doc:meta])* $name:ident = $text:expr;)+) => {
+    ($($(#[$doc:meta])* $name:ident = $text:expr $(, on_postgres $other:expr)?;)+) => {
         $($(#[$doc])* const $name: $crate::store::driver::Sql = $crate::store::driver::Sql::constant(
             concat!(module_path!(), "::", stringify!($name)),
             $text,
-        );)+
+        )$(.or_on_postgres($other))?;)+
         pub(in crate::store) const STATEMENTS: &[$crate::store::driver::Sql] = &[$($name),+];
     };
 }
@@ -113,14 +126,15 @@ pub(crate) enum Db {
 }
 
 impl Db {
-    /// A row by its key. On SQLite it is read right here, without changing threads.
+    /// A row by its key. On SQLite it is read right here, without changing threads, unless that would
+    /// mean to wait.
     pub(crate) async fn find(
         &self,
         sql: Sql,
         params: &[SqlValue<'_>],
     ) -> Result<Option<SqlRow>, Error> {
         let found = match self {
-            Self::Sqlite(db) => db.find(sql, params),
+            Self::Sqlite(db) => db.find(sql, params).await,
             Self::Postgres(db) => db.find(sql, params).await,
         };
         found.map_err(|error| error.in_statement(sql.name()))

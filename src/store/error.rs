@@ -9,6 +9,9 @@ pub enum Error {
     /// The database does not answer: unreachable, busy, or too slow. A retry may help.
     #[error("the database does not answer: {0}")]
     Unavailable(String),
+    /// A statement was stopped at the statement timeout.
+    #[error("the statement took too long: {0}")]
+    TooSlow(String),
     /// There is no room left to write. Reading goes on.
     #[error("the disk that holds the database is full: {0}")]
     Full(String),

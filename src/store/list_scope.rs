@@ -23,6 +23,15 @@ impl ListScope {
         }
     }
 
+    /// The first and the last value of the column `list_scope`; values of other workspaces may lie
+    /// between those of `Main`.
+    pub(super) fn keys(&self) -> (String, String) {
+        match self {
+            Self::Main => ("main".to_owned(), "main/~".to_owned()),
+            Self::Workspace(_) | Self::Own(_) => (self.key(), self.key()),
+        }
+    }
+
     /// The workspace that it is in.
     pub(super) fn workspace(&self) -> &str {
         match self {

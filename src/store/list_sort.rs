@@ -1,4 +1,4 @@
-//! The order of a list of links, a position in it, and what to search for. The statements are in `list`.
+//! The order of a list of links, and a position in it. The statements are in `list_statements`.
 
 use kurz_core::link::LinkId;
 
@@ -29,6 +29,11 @@ impl Sort {
             _ => Position::Number(number, LinkId(number)),
         }
     }
+
+    /// After the last link of any list.
+    pub(super) fn end(self) -> Position {
+        Self { descending: !self.descending, ..self }.start()
+    }
 }
 
 /// A place in a sorted list: the sort's value of a link, and its number.
@@ -38,13 +43,4 @@ pub enum Position {
     Number(i64, LinkId),
     /// In a list sorted by code.
     Text(String, LinkId),
-}
-
-/// What a search looks for, in any case of the letters A to Z.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Search {
-    /// Text that code, title or target holds. Looks at every link.
-    Holds(String),
-    /// Text that code, title or host begins with. Uses indexes, and finds a bounded number.
-    Begins(String),
 }

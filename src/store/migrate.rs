@@ -38,6 +38,7 @@ const MIGRATIONS: &[Migration] = migrations![
     "0006_abuse",
     "0007_checks",
     "0008_names",
+    "0009_search",
     "0010_members",
     "0011_hosts_and_codes",
     "0012_http_status_and_synced_urls",

@@ -24,8 +24,9 @@ mod keys;
 mod link_columns;
 mod links;
 mod list;
-mod list_sort;
 mod list_scope;
+mod list_sort;
+mod list_statements;
 mod listen;
 mod live_rows;
 mod locks;
@@ -38,10 +39,12 @@ mod replica;
 mod reports;
 mod reservations;
 mod row_checksum;
+mod search_index;
 mod secrets;
 mod serve_lock;
 mod sessions;
 mod sqlite;
+mod sqlite_readers;
 mod statements;
 mod store_file;
 mod sync;
@@ -53,6 +56,8 @@ mod verify;
 mod wal;
 mod workspaces;
 
+#[cfg(test)]
+mod list_tests;
 #[cfg(test)]
 mod tests;
 
@@ -71,9 +76,9 @@ pub use instances::Instance;
 pub use invitations::{Accepted, Invitation, Invited, NewInvitation};
 pub use keys::{ApiKey, KeyInsert};
 pub use links::CODES_AT_ONCE;
-pub use list::ListQuery;
+pub use list::{ListQuery, ListedLinks};
 pub use list_scope::ListScope;
-pub use list_sort::{Position, Search, Sort, SortKey};
+pub use list_sort::{Position, Sort, SortKey};
 pub use listen::{Listening, MOST_BYTES};
 pub use locks::HeldLock;
 pub use members::{Member, MemberChange};
@@ -82,6 +87,7 @@ pub use pending_hosts::{HostAdded, PendingHost};
 pub use redirect_lookup::RedirectRow;
 pub use reports::{NewReport, Report, ReportBounds, Reported};
 pub use reservations::QuotaMembership;
+pub use search_index::add_search_function;
 pub use serve_lock::ServeLock;
 pub use sessions::BrowserSession;
 pub use store_file::exposed_files;
@@ -136,7 +142,7 @@ impl Store {
                     .map_err(|error| opened(Error::Unavailable(error.to_string())))?;
                 let mut writer = sqlite::connect_writer(path).map_err(opened)?;
                 let applied = migrate::migrate_sqlite(&mut writer, path).map_err(opened)?;
-                let db = Sqlite::start(path, writer, config.pool_size).map_err(opened)?;
+                let db = Sqlite::start(path, writer, config).map_err(opened)?;
                 Ok((Self { db: Db::Sqlite(db), replica }, applied))
             }
             StoreUrl::Postgres(url) => {

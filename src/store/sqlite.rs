@@ -1,14 +1,15 @@
-//! SQLite: one thread that writes, with group commit, and read-only connections beside it.
+//! SQLite: one thread that writes, with group commit. The search index is written with the links of each
+//! transaction.
 //!
 //! Writers hand their steps to the thread and wait. It takes what has gathered, runs it all in one
 //! transaction, commits with `synchronous=FULL`, and only then answers: an acknowledged write has
-//! been synced. Readers see the last commit and never wait for the writer.
+//! been synced. Readers see the last commit and never wait for the writer: see `sqlite_readers`.
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 use std::path::Path;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::Duration;
 
@@ -17,7 +18,10 @@ use rusqlite::types::{ToSqlOutput, ValueRef};
 use rusqlite::{Connection, ErrorCode, OpenFlags, PrepFlags, Statement, ToSql};
 use tokio::sync::{mpsc, oneshot};
 
+use crate::config::StoreConfig;
 use crate::store::driver::{Load, Outcome, Sql, Step};
+use crate::store::search_index::{self, LinkIndexer};
+use crate::store::sqlite_readers::SqliteReaders;
 use crate::store::store_file::{self, StoreFile};
 use crate::store::value::{SqlRow, SqlValue};
 use crate::store::wal::{LOG_BYTES, WalMonitor};
@@ -34,13 +38,11 @@ const CHECKPOINT_PAGES: i64 = 16_384;
 /// Pages that connections keep, in KiB. The rest is the operating system's cache: kurz is to be small.
 const WRITER_CACHE_KIB: i64 = 2048;
 const READER_CACHE_KIB: i64 = 1024;
-/// Most connections that read: readers wait for a processor, not for a disk.
-const READERS: usize = 4;
 
 #[derive(Debug)]
 pub(crate) struct Sqlite {
     writer: mpsc::Sender<WriterTask>,
-    readers: Arc<ReaderPool>,
+    readers: SqliteReaders,
     failing: Arc<AtomicBool>,
     file: StoreFile,
 }
@@ -65,17 +67,22 @@ impl WriteJob {
 }
 
 impl Sqlite {
-    /// Open the file behind `writer`, which has been set up and migrated, with as many readers.
-    pub(crate) fn start(path: &Path, writer: Connection, readers: usize) -> Result<Self, Error> {
+    /// Open the file behind `writer`, which has been set up and migrated, with readers.
+    pub(crate) fn start(
+        path: &Path,
+        mut writer: Connection,
+        config: &StoreConfig,
+    ) -> Result<Self, Error> {
         let file = StoreFile::at(path).map_err(|error| Error::Unavailable(error.to_string()))?;
-        let readers = Arc::new(ReaderPool::open(path, readers)?);
+        let readers = SqliteReaders::open(path, config.pool_size, config.statement_timeout)?;
+        let index = LinkIndexer::watch(&mut writer).map_err(|error| failed(&error))?;
         let (sender, queue) = mpsc::channel(QUEUE);
         let failing = Arc::new(AtomicBool::new(false));
         let (path, told) = (path.to_owned(), Arc::clone(&failing));
         thread::Builder::new()
             .name("kurz-writer".to_owned())
             .spawn(move || {
-                SqliteWriter::new(&writer, told).write_all(queue, WalMonitor::new(&path));
+                SqliteWriter::new(&writer, index, told).write_all(queue, WalMonitor::new(&path));
             })
             .map_err(|error| Error::Open(format!("cannot start the writer thread: {error}")))?;
         Ok(Self { writer: sender, readers, failing, file })
@@ -91,8 +98,12 @@ impl Sqlite {
         self.failing.load(Ordering::Relaxed)
     }
 
-    pub(crate) fn find(&self, sql: Sql, params: &[SqlValue<'_>]) -> Result<Option<SqlRow>, Error> {
-        Ok(run(&self.readers.take(), sql, params)?.into_iter().next())
+    pub(crate) async fn find(
+        &self,
+        sql: Sql,
+        params: &[SqlValue<'_>],
+    ) -> Result<Option<SqlRow>, Error> {
+        self.readers.find(sql, params).await
     }
 
     pub(crate) async fn list(
@@ -100,11 +111,7 @@ impl Sqlite {
         sql: Sql,
         params: Vec<SqlValue<'_>>,
     ) -> Result<Vec<SqlRow>, Error> {
-        let params: Vec<_> = params.into_iter().map(SqlValue::into_owned).collect();
-        let readers = Arc::clone(&self.readers);
-        tokio::task::spawn_blocking(move || run(&readers.take(), sql, &params))
-            .await
-            .map_err(|error| Error::Unavailable(error.to_string()))?
+        self.readers.list(sql, params).await
     }
 
     pub(crate) async fn batch(&self, steps: Vec<Step>) -> Result<Outcome, Error> {
@@ -162,6 +169,7 @@ fn connect(path: &Path, flags: OpenFlags) -> Result<Connection, Error> {
     let db = Connection::open_with_flags(path, flags).map_err(|error| failed(&error))?;
     // Before anything else: two processes that open the file at once must wait, not fail.
     db.busy_timeout(BUSY).map_err(|error| failed(&error))?;
+    search_index::add_search_function(&db).map_err(|error| failed(&error))?;
     db.set_prepared_statement_cache_capacity(statements::COUNT);
     // Without it SQLite plans a statement anew for every value that is bound to it, which costs
     // several times as much as the look-up itself.
@@ -171,33 +179,6 @@ fn connect(path: &Path, flags: OpenFlags) -> Result<Connection, Error> {
     db.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)
         .map_err(|error| failed(&error))?;
     Ok(db)
-}
-
-/// Read-only connections.
-#[derive(Debug)]
-struct ReaderPool {
-    connections: Vec<Mutex<Connection>>,
-    next: AtomicUsize,
-}
-
-impl ReaderPool {
-    fn open(path: &Path, count: usize) -> Result<Self, Error> {
-        let connections = (0..count.clamp(1, READERS))
-            .map(|_| connect_reader(path).map(Mutex::new))
-            .collect::<Result<_, _>>()?;
-        Ok(Self { connections, next: AtomicUsize::new(0) })
-    }
-
-    /// The first connection that is free, so that the same pages stay in few caches; if none is,
-    /// the next in turn once it is.
-    fn take(&self) -> MutexGuard<'_, Connection> {
-        let free = self.connections.iter().find_map(|one| one.try_lock().ok());
-        free.unwrap_or_else(|| {
-            let turn = self.next.fetch_add(1, Ordering::Relaxed) % self.connections.len();
-            let one = self.connections.get(turn).expect("a remainder is less than the length");
-            one.lock().unwrap_or_else(PoisonError::into_inner)
-        })
-    }
 }
 
 fn add(group: &mut GroupCommit<WriteJob>, job: WriteJob) {
@@ -211,12 +192,13 @@ struct SqliteWriter<'db> {
     /// By the place of their text, which is a constant: the connection's own cache would hash
     /// the whole text at every step.
     statements: HashMap<(*const u8, usize), Statement<'db>>,
+    index: LinkIndexer,
     failing: Arc<AtomicBool>,
 }
 
 impl<'db> SqliteWriter<'db> {
-    fn new(db: &'db Connection, failing: Arc<AtomicBool>) -> Self {
-        Self { db, statements: HashMap::new(), failing }
+    fn new(db: &'db Connection, index: LinkIndexer, failing: Arc<AtomicBool>) -> Self {
+        Self { db, statements: HashMap::new(), index, failing }
     }
 
     /// The loop of the writer thread: gather, run, commit, answer.
@@ -264,9 +246,12 @@ impl<'db> SqliteWriter<'db> {
 
     fn run_group(&mut self, group: &[WriteJob]) -> TransactionResult<Outcome, Error> {
         let lost = |error, statement| RolledBack::Lost(failed(&error).in_statement(statement));
+        self.index.begin();
         self.db.execute_batch("begin immediate").map_err(|error| lost(error, "begin"))?;
         let ran = group.iter().map(|job| self.run_steps(&job.steps));
-        let committed = ran.collect::<Result<Vec<_>, _>>().and_then(|answers| {
+        let ran = ran.collect::<Result<Vec<_>, _>>();
+        let committed = ran.and_then(|answers| {
+            self.index.write(self.db).map_err(|error| lost(error, "link_search"))?;
             self.db.execute_batch("commit").map_err(|error| lost(error, "commit"))?;
             Ok(answers)
         });
@@ -312,7 +297,7 @@ impl<'db> SqliteWriter<'db> {
     }
 
     fn run_step(&mut self, step: &Step) -> rusqlite::Result<Vec<SqlRow>> {
-        let text = step.sql.text();
+        let text = step.sql.sqlite_text();
         let statement = match self.statements.entry((text.as_ptr(), text.len())) {
             Entry::Occupied(prepared) => prepared.into_mut(),
             Entry::Vacant(free) => {
@@ -344,12 +329,7 @@ fn undoes_itself(error: &rusqlite::Error) -> bool {
     )
 }
 
-fn run(db: &Connection, sql: Sql, params: &[SqlValue<'_>]) -> Result<Vec<SqlRow>, Error> {
-    let rows = db.prepare_cached(sql.text()).and_then(|mut one| read_rows(&mut one, params));
-    rows.map_err(|error| failed(&error))
-}
-
-fn read_rows(
+pub(super) fn read_rows(
     statement: &mut Statement<'_>,
     params: &[SqlValue<'_>],
 ) -> rusqlite::Result<Vec<SqlRow>> {
@@ -431,7 +411,7 @@ mod tests {
             add(&mut group, WriteJob { steps, reply });
             answers.push(answer);
         }
-        SqliteWriter::new(&db, Arc::default()).write_group(&mut group);
+        SqliteWriter::new(&db, LinkIndexer::default(), Arc::default()).write_group(&mut group);
         let told = |mut answer: oneshot::Receiver<Result<Outcome, Error>>| {
             answer.try_recv().unwrap().map_err(|error| error.to_string())
         };

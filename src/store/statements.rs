@@ -4,9 +4,9 @@
 use crate::store::driver::Sql;
 use crate::store::{
     account_deletion, audit, claims, cleanup, clicks, copy, counters, disable, edit, health,
-    insert, instances, invitations, keys, links, list, live_rows, locks, members, pending_hosts,
-    redirect_lookup, reports, reservations, row_checksum, secrets, sessions, sync, users,
-    workspaces,
+    insert, instances, invitations, keys, links, list_statements, live_rows, locks, members,
+    pending_hosts, redirect_lookup, reports, reservations, row_checksum, secrets, sessions, sync,
+    users, workspaces,
 };
 
 pub(super) const ALL: &[&[Sql]] = &[
@@ -29,7 +29,7 @@ pub(super) const ALL: &[&[Sql]] = &[
     invitations::STATEMENTS,
     keys::STATEMENTS,
     links::STATEMENTS,
-    list::STATEMENTS,
+    list_statements::STATEMENTS,
     live_rows::STATEMENTS,
     locks::STATEMENTS,
     members::STATEMENTS,

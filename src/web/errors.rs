@@ -61,6 +61,11 @@ pub(super) fn dress_in(response: Response, headers: &HeaderMap, layout: Layout) 
         StatusCode::FORBIDDEN if problem.code() == "csrf" => (trouble.csrf, trouble.csrf_text),
         StatusCode::FORBIDDEN => (trouble.forbidden, explained.as_str()),
         StatusCode::TOO_MANY_REQUESTS => (trouble.too_often, explained.as_str()),
+        StatusCode::SERVICE_UNAVAILABLE
+            if ["too-many-searches", "statement-timeout"].contains(&problem.code()) =>
+        {
+            (trouble.too_often, explained.as_str())
+        }
         StatusCode::SERVICE_UNAVAILABLE => (trouble.away, trouble.away_text),
         status if status.is_server_error() => (trouble.broken, trouble.broken_text),
         _ => (trouble.refused, explained.as_str()),
@@ -174,6 +179,8 @@ pub(super) fn explain(words: &Words, code: &str, detail: &str) -> String {
         "link-purged" => trouble.link_purged,
         "workspace-in-use" => trouble.workspace_in_use,
         "scopes-empty" => trouble.scopes_empty,
+        "too-many-searches" => trouble.too_many_searches,
+        "statement-timeout" => trouble.statement_timeout,
         "busy" => trouble.busy,
         _ => detail,
     };

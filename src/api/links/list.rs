@@ -9,7 +9,7 @@ use utoipa::{IntoParams, ToSchema};
 use crate::api::identity::Identified;
 use crate::api::input::{Names, Params};
 use crate::api::links::LinkBody;
-use crate::app::{App, Find, LinkFilter};
+use crate::app::{App, LinkFilter};
 use crate::problem::{Problem, Problems};
 
 /// Which links.
@@ -22,7 +22,9 @@ pub(crate) struct ListParams {
     /// Links in a page: 1 to 1,000, 50 if you say nothing.
     #[param(minimum = 1, maximum = 1000)]
     limit: Option<i64>,
-    /// Text that the code, the title or the target holds, in any case of the letters A to Z.
+    /// Text that the code, the title or the target holds, in any case of the letters A to Z. Three
+    /// letters or more are found by an index; a shorter text is looked for along the list, for a part of
+    /// it at a time: a page may then have fewer links than `limit`, or none, and still a `next_cursor`.
     #[param(max_length = 200)]
     q: Option<String>,
     /// `ACTIVE`, `EXPIRED`, `DELETED` or `DISABLED`; all but the deleted if you say nothing.
@@ -44,7 +46,8 @@ pub(crate) struct ListParams {
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct LinkList {
     links: Vec<LinkBody>,
-    /// What to send as `cursor` for the next page; null on the last.
+    /// What to send as `cursor` for the next page; null on the last. Go on while there is one, also when
+    /// this page is not full.
     next_cursor: Option<String>,
 }
 
@@ -64,14 +67,14 @@ pub(crate) async fn list(
         cursor: params.cursor,
         limit: params.limit,
         search: params.q,
-        find: Find::Anywhere,
+        waits: false,
         status: params.status,
         strategy: params.strategy,
         tag: params.tag,
         sort: params.sort,
         mine: false,
     };
-    let page = app.list_links(&caller, &workspace, &filter).await?.page;
+    let page = app.list_links(&caller, &workspace, &filter).await?;
     let links = page.items.into_iter().map(LinkBody::from).collect();
     Ok(axum::Json(LinkList { links, next_cursor: page.next }))
 }

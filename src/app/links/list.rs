@@ -5,13 +5,11 @@ use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 
 use crate::app::page::{page_size, read_cursor};
 use crate::app::{App, AppError, FieldError, MAIN, Page, ShownLink};
-use crate::store::{ListQuery, ListScope, Position, Search, Sort, SortKey};
+use crate::store::{ListQuery, ListScope, Position, Sort, SortKey};
 use kurz_core::account::{Act, Caller, Reach, Refused};
 use kurz_core::code::WorkspaceId;
 use kurz_core::link::{LinkId, Status, Strategy};
 
-/// A list of so many links is looked through for each search.
-const SHORT: i64 = 5000;
 /// Longest text to search for, in bytes.
 const SEARCH_BYTES: usize = 200;
 
@@ -22,7 +20,8 @@ pub struct LinkFilter {
     pub cursor: Option<String>,
     pub limit: Option<i64>,
     pub search: Option<String>,
-    pub find: Find,
+    /// Whether a search waits for its turn where too many run, instead of being refused.
+    pub waits: bool,
     /// `ACTIVE`, `EXPIRED`, `DELETED` or `DISABLED`.
     pub status: Option<String>,
     pub strategy: Option<String>,
@@ -33,23 +32,6 @@ pub struct LinkFilter {
     pub mine: bool,
 }
 
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Find {
-    /// Everywhere in code, title and target, however long that takes.
-    #[default]
-    Anywhere,
-    /// Everywhere in a list that is looked through quickly; in a longer one at the beginning of
-    /// code, title and host, by an index.
-    Quickly,
-}
-
-#[derive(Clone, Debug)]
-pub struct FoundLinks {
-    pub page: Page<ShownLink>,
-    /// Whether the search looked at beginnings alone.
-    pub by_beginning: bool,
-}
-
 impl App {
     /// A page of a workspace's links.
     pub async fn list_links(
@@ -57,7 +39,7 @@ impl App {
         caller: &Caller,
         workspace: &WorkspaceId,
         filter: &LinkFilter,
-    ) -> Result<FoundLinks, AppError> {
+    ) -> Result<Page<ShownLink>, AppError> {
         let (workspace, reach) = self.enter(caller, workspace, Act::ReadLinks).await?;
         let is_main = workspace.id.as_str() == MAIN;
         let which = match reach {
@@ -69,41 +51,21 @@ impl App {
             Reach::Own(id) => ListScope::Own(id),
             Reach::Nobodys => return Err(Refused::Unauthenticated.into()),
         };
-        let mut query = read_filter(which, filter)?;
-        let by_beginning = filter.find == Find::Quickly && self.is_long(&query.scope).await?;
-        if by_beginning && let Some(Search::Holds(text)) = query.search {
-            query.search = Some(Search::Begins(beginning(&text)));
-        }
-        if let Some(tag) = query.tag.as_deref()
-            && query.search.is_none()
-            && query.scope != ListScope::Main
-        {
-            let carry = self.parts.store.count_tagged(&query.scope, tag, SHORT + 1).await?;
-            query.by_tag = carry <= SHORT;
-        }
+        let query = read_filter(which, filter)?;
+        let _running = match (&query.search, filter.waits) {
+            (None, _) => None,
+            (Some(_), false) => Some(self.parts.searches.begin(caller.owner()).await?),
+            (Some(_), true) => Some(self.parts.searches.wait(caller.owner()).await?),
+        };
         let size = query.most;
         let query = ListQuery { most: size + 1, ..query };
         let now = self.parts.clock.latest(self.parts.clock.now());
-        let links = self.parts.store.list_links(&query, now).await?;
-        let page = Page::cut(links, size, |last| write_cursor(query.sort, &query.position(last)));
-        let page = Page { items: self.show(&workspace, page.items), next: page.next };
-        Ok(FoundLinks { page, by_beginning })
+        let listed = self.parts.store.list_links(&query, now).await?;
+        let rest = listed.rest.map(|place| write_cursor(query.sort, &place));
+        let page =
+            Page::cut(listed.links, size, |last| write_cursor(query.sort, &query.position(last)));
+        Ok(Page { items: self.show(&workspace, page.items), next: page.next.or(rest) })
     }
-
-    /// Whether a list is too long to be looked through for each search.
-    async fn is_long(&self, which: &ListScope) -> Result<bool, AppError> {
-        // All of `main` has no index to search by; only administrators and open servers see it.
-        let long = *which != ListScope::Main
-            && self.parts.store.count_links_in(which, SHORT + 1).await? > SHORT;
-        Ok(long)
-    }
-}
-
-/// What a text is compared with at the beginning of: a URL's scheme and `www.` do not count.
-fn beginning(text: &str) -> String {
-    let text = text.trim().to_ascii_lowercase();
-    let bare = ["https://", "http://"].into_iter().find_map(|scheme| text.strip_prefix(scheme));
-    bare.map_or(text.as_str(), |bare| bare.strip_prefix("www.").unwrap_or(bare)).to_owned()
 }
 
 fn read_filter(scope: ListScope, filter: &LinkFilter) -> Result<ListQuery, AppError> {
@@ -145,8 +107,7 @@ fn read_filter(scope: ListScope, filter: &LinkFilter) -> Result<ListQuery, AppEr
         status,
         strategy,
         tag: text("tag", &filter.tag)?,
-        by_tag: false,
-        search: text("q", &filter.search)?.map(Search::Holds),
+        search: text("q", &filter.search)?,
         sort,
         after,
         most: page_size(filter.limit)?,

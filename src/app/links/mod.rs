@@ -11,6 +11,7 @@ pub(crate) mod qr;
 pub(crate) mod report;
 pub(crate) mod retarget_alarm;
 mod reuse;
+pub(crate) mod search_limit;
 mod short_url;
 pub(crate) mod show;
 mod sync;

@@ -150,7 +150,7 @@ async fn make(app: &App, caller: &Caller, body: AdmaNewLink) -> CreatedResult<Ad
 async fn own_links(app: &App, caller: &Caller) -> JsonResult<Vec<AdmaLink>> {
     let main = App::workspace_id(MAIN)?;
     let filter = LinkFilter { limit: Some(MOST_LISTED), mine: true, ..LinkFilter::default() };
-    let page = app.list_links(caller, &main, &filter).await?.page;
+    let page = app.list_links(caller, &main, &filter).await?;
     Ok(axum::Json(page.items.into_iter().map(|link| AdmaLink::new(link, None)).collect()))
 }
 

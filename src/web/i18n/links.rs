@@ -9,7 +9,7 @@ super::words! {
         bulk: "Bulk", "Mehrere Links", "Varios enlaces";
         search: "Search", "Suchen", "Buscar";
         search_hint: "code, title or address", "Code, Titel oder Adresse", "código, título o dirección";
-        by_beginning: "This list is long: the search matches the beginning of codes, titles and hosts.", "Diese Liste ist lang: Gesucht wird nach dem Anfang von Code, Titel oder Host.", "Esta lista es larga: se busca por el comienzo de códigos, títulos y dominios.";
+        is_partial: "This list is long, and only a part of it was looked through: the next page goes on from there.", "Diese Liste ist lang, und nur ein Teil davon wurde durchsucht: Die nächste Seite macht dort weiter.", "Esta lista es larga y solo se ha revisado una parte: la página siguiente continúa desde ahí.";
         status: "Status", "Status", "Estado";
         status_any: "all but deleted", "alle außer gelöschten", "todos salvo los eliminados";
         active: "Active", "Aktiv", "Activo";

@@ -13,7 +13,7 @@ use futures_util::stream;
 use http::{HeaderValue, Uri, header};
 use serde::Serialize;
 
-use crate::app::{App, AppError, Find, LinkFilter, ShownLink};
+use crate::app::{App, AppError, LinkFilter, ShownLink};
 use crate::web::errors::PageError;
 use crate::web::links::WorkspaceView;
 use crate::web::links::csv_cell::cell;
@@ -79,8 +79,8 @@ async fn export(
 ) -> Result<Response, PageError> {
     let place = WorkspaceView::enter(&app, &visitor, &workspace, "list").await?;
     let filter = LinkQuery::read(&uri, &place.base).filter(&place);
-    // Whole: a search goes everywhere here, since nobody waits for the first line.
-    let filter = LinkFilter { limit: Some(PART), find: Find::Anywhere, cursor: None, ..filter };
+    // An export must not break off because others search.
+    let filter = LinkFilter { limit: Some(PART), waits: true, cursor: None, ..filter };
     let (kind, end) = match shape {
         Shape::Csv => ("text/csv; charset=utf-8", "csv"),
         Shape::Json => ("application/json", "json"),
@@ -119,7 +119,7 @@ impl Export {
         if self.stage == ExportStage::Done {
             return Ok(None);
         }
-        let page = self.app.list_links(&self.caller, &self.workspace, &self.filter).await?.page;
+        let page = self.app.list_links(&self.caller, &self.workspace, &self.filter).await?;
         let is_first = self.stage == ExportStage::Start;
         let is_last = page.next.is_none();
         self.stage = if is_last { ExportStage::Done } else { ExportStage::Middle };

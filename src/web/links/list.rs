@@ -5,7 +5,7 @@ use axum::response::Response;
 use http::Uri;
 use url::form_urlencoded::Serializer;
 
-use crate::app::{App, Find, LinkFilter, ShownLink};
+use crate::app::{App, LinkFilter, ShownLink};
 use crate::web::errors::PageError;
 use crate::web::form::FormData;
 use crate::web::i18n::{Words, fill};
@@ -23,7 +23,8 @@ struct ListPage {
     place: WorkspaceView,
     filter: LinkQuery,
     rows: Vec<LinkRow>,
-    by_beginning: bool,
+    /// Whether the list was not looked through to its end, though the page is not full.
+    is_partial: bool,
     next: Option<String>,
     export_csv: String,
     export_json: String,
@@ -113,7 +114,7 @@ impl LinkQuery {
             cursor: word(&self.cursor),
             limit: Some(PAGE),
             search: word(&self.q),
-            find: Find::Quickly,
+            waits: false,
             status: word(&self.status),
             strategy: word(&self.strategy),
             tag: word(&self.tag),
@@ -132,7 +133,7 @@ pub(in crate::web) async fn list(
     let words = visitor.words();
     let filter = LinkQuery::read(&uri, &place.base);
     let found = app.list_links(&visitor.caller, &place.workspace, &filter.filter(&place)).await?;
-    let rows = found.page.items.iter().map(|link| row(link, &place, words)).collect();
+    let rows: Vec<_> = found.items.iter().map(|link| row(link, &place, words)).collect();
     let is_admin = visitor.browser.as_ref().is_some_and(|browser| browser.person.is_admin);
     let all_of_main =
         (place.is_main && is_admin && !filter.all).then(|| format!("{}?all=1", place.base));
@@ -147,9 +148,9 @@ pub(in crate::web) async fn list(
     let page = Layout::new(&app, &visitor).noting(note);
     Ok(page::show(&ListPage {
         page,
+        is_partial: found.next.is_some() && i64::try_from(rows.len()).is_ok_and(|rows| rows < PAGE),
         rows,
-        by_beginning: found.by_beginning && !filter.q.is_empty(),
-        next: found.page.next.map(|cursor| filter.address(&place.base, "", &cursor)),
+        next: found.next.map(|cursor| filter.address(&place.base, "", &cursor)),
         export_csv: filter.address(&place.base, "/export.csv", ""),
         export_json: filter.address(&place.base, "/export.json", ""),
         all_of_main,

@@ -1,4 +1,4 @@
-//! The store on both databases: equal behaviour, durability, locks, outages, copies.
+//! The store on both databases: equal behaviour, durability, locks, outages, copies, searches.
 
 mod both_databases;
 mod claims;
@@ -10,3 +10,4 @@ mod opened;
 pub(crate) mod outage;
 pub(crate) mod postgres;
 mod reservations;
+mod search;

@@ -77,7 +77,8 @@ impl Tree {
         for line in text.lines() {
             let all: Vec<&str> = words(line).collect();
             match all.as_slice() {
-                ["create", "table" | "view", name, ..] => {
+                ["create", "table" | "view", name, ..]
+                | ["create", "virtual", "table", name, ..] => {
                     let columns = self.tables.entry((*name).to_owned()).or_default();
                     // The columns of a view stand after `as` in its one line.
                     columns

@@ -19,6 +19,7 @@ pub mod http;
 pub mod instances;
 pub mod links;
 pub mod load;
+pub mod many_links;
 pub mod paced;
 pub mod pages;
 pub mod postgres;
