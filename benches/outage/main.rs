@@ -13,6 +13,8 @@
     clippy::indexing_slicing,
     clippy::cast_precision_loss,
     clippy::as_conversions,
+    clippy::disallowed_methods,
+    clippy::unchecked_time_subtraction,
     reason = "a bench: it talks on stdout and ends when something is missing"
 )]
 
@@ -108,8 +110,10 @@ async fn make(instances: &Instances, count: usize) -> Vec<String> {
         let batch: Vec<Value> = (0..some)
             .map(|number| json!({ "original_url": format!("https://example.com/{number}"), "strategy": "random" }))
             .collect();
-        let answer = instances.http(0).post("/api/v1/workspaces/main/links/bulk", &json!({ "links": batch }));
-        let answer = answer.await.expect(200).json();
+        let body = json!({ "links": batch });
+        let http = instances.http(0);
+        let answer = http.post("/api/v1/workspaces/main/links/bulk", &body).await;
+        let answer = answer.expect(200).json();
         let made = answer["results"].as_array().unwrap();
         paths.extend(made.iter().map(|one| links::short_path(&one["link"])));
     }
@@ -193,7 +197,11 @@ async fn main() {
     let during = visitors.since(from).await;
     say("Redis is killed", &during);
     let served = fresh.iter().filter(|status| **status == 302).count();
-    println!("| links created meanwhile | {} | {:.2} | | | | | |", fresh.len(), served as f64 * 100.0 / fresh.len() as f64);
+    println!(
+        "| links created meanwhile | {} | {:.2} | | | | | |",
+        fresh.len(),
+        served as f64 * 100.0 / fresh.len() as f64
+    );
     redis.start_again();
     sleep(Duration::from_secs(3)).await;
     for pause in [1, 5] {
@@ -211,25 +219,35 @@ async fn main() {
     println!("Redis is killed, by the second:");
     by_second(&during, from);
 
-    // Redis loses its data under load on one link.
-    let (limit, path) = (20_000, instances.limited(20_000).await);
+    emptied(&instances, &redis).await;
+    killed(&mut instances).await;
+}
+
+const LIMIT: u64 = 20_000;
+
+/// Redis loses its data under load on one link.
+async fn emptied(instances: &Instances, redis: &Redis) {
+    let (addresses, path) = (instances.addresses(), instances.limited(LIMIT).await);
     let emptying = async {
         sleep(Duration::from_millis(300)).await;
         redis.ask(&["flushall"]);
     };
-    let (answers, ()) =
-        futures_util::future::join(follow(&addresses, &path, 24, 2 * limit), emptying).await;
-    println!("\nRedis is emptied: {} of {limit} served", answers.count(302));
+    let visits = follow(&addresses, &path, 24, 2 * LIMIT);
+    let (answers, ()) = futures_util::future::join(visits, emptying).await;
+    println!("\nRedis is emptied: {} of {LIMIT} served", answers.count(302));
+}
 
-    // An instance is killed, and what it held comes back.
-    let path = instances.limited(limit).await;
-    let mut total = follow(&addresses, &path, 24, limit / 4).await.count(302);
+/// An instance is killed, and what it held comes back.
+async fn killed(instances: &mut Instances) {
+    let (addresses, path) = (instances.addresses(), instances.limited(LIMIT).await);
+    let mut total = follow(&addresses, &path, 24, LIMIT / 4).await.count(302);
     sleep(Duration::from_secs(1)).await;
     instances.kill(0);
     let (others, watch) = (instances.addresses(), Stopwatch::start());
-    while total < limit && watch.elapsed() < Duration::from_mins(2) {
+    while total < LIMIT && watch.elapsed() < Duration::from_mins(2) {
         total += follow(&others, &path, 16, 2_000).await.count(302);
         sleep(Duration::from_millis(200)).await;
     }
-    println!("an instance is killed: {total} of {limit} served {:.1} s later", watch.elapsed().as_secs_f64());
+    let seconds = watch.elapsed().as_secs_f64();
+    println!("an instance is killed: {total} of {LIMIT} served {seconds:.1} s later");
 }

@@ -194,7 +194,8 @@ end
                         stream.set_nodelay(true).unwrap();
                         let mut reader = BufReader::new(stream);
                         for code in part {
-                            let request = format!("GET /{code} HTTP/1.1\r\nhost: localhost\r\n\r\n");
+                            let request =
+                                format!("GET /{code} HTTP/1.1\r\nhost: localhost\r\n\r\n");
                             reader.get_mut().write_all(request.as_bytes()).unwrap();
                             assert!(answer(&mut reader).starts_with("HTTP/1.1 302"));
                         }

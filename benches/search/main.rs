@@ -11,6 +11,7 @@
 #![expect(
     clippy::print_stdout,
     clippy::unwrap_used,
+    clippy::indexing_slicing,
     reason = "a bench: it talks on stdout and ends when something is missing"
 )]
 

@@ -60,7 +60,8 @@ pub(crate) async fn readyz(State(app): State<Arc<App>>) -> Response {
     let redis = check(redis, "Redis does not answer");
     let quota = check(quota, "without Redis: instances recall hits through the database");
     let status = if ready { StatusCode::OK } else { StatusCode::SERVICE_UNAVAILABLE };
-    (status, axum::Json(Readiness { ready, checks: Checks { store, redis, quota } })).into_response()
+    (status, axum::Json(Readiness { ready, checks: Checks { store, redis, quota } }))
+        .into_response()
 }
 
 /// `ok`, or `otherwise`; nothing where there is nothing to check.

@@ -45,8 +45,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::cache::{ActiveBlocklist, CacheLookups, Hosts, LinkCache, ReuseCache};
-use crate::clicks::{ClickWriter, WrittenClicks};
 pub(crate) use crate::clicks::FLUSH_EVERY;
+use crate::clicks::{ClickWriter, WrittenClicks};
 use crate::clock::Clock;
 use crate::config::PublicUrl;
 pub use crate::config::Signup;

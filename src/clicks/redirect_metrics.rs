@@ -104,7 +104,7 @@ mod tests {
         let metrics = RedirectMetrics::default();
         let click = |nanos, visitor| {
             let at = Timestamp::from_ms(0);
-            Click { link: LinkId(1), at, nanos, visitor }
+            Click { link: LinkId(1), at, nanos, visitor, reserved: false }
         };
         metrics.add_all(&[
             click(1_000, VisitorKind::Person),

@@ -113,7 +113,7 @@ impl Problem {
 
     /// The same problem with another sentence as a whole.
     pub(crate) fn saying(self, detail: &str) -> Self {
-        Self { detail: detail.to_owned(), ..self }
+        Self { detail: detail.into(), ..self }
     }
 
     /// A 401 or 403.
@@ -248,6 +248,14 @@ impl Problem {
         }
         Self::new(status, code, detail)
     }
+
+    /// 503, and a second is enough to wait.
+    fn overloaded(code: &'static str, detail: String) -> Self {
+        Self {
+            retry_after: Some(NonZeroU32::MIN),
+            ..Self::new(StatusCode::SERVICE_UNAVAILABLE, code, detail)
+        }
+    }
 }
 
 impl From<AppError> for Problem {
@@ -310,18 +318,8 @@ impl From<AppError> for Problem {
             AppError::TooOften { seconds, .. } | AppError::HostCheckedJustNow { seconds } => {
                 return Self::over_limit("too-many-requests", seconds.into(), detail);
             }
-            AppError::TooManySearches => {
-                return Self {
-                    retry_after: Some(NonZeroU32::MIN),
-                    ..Self::new(StatusCode::SERVICE_UNAVAILABLE, "too-many-searches", detail)
-                };
-            }
-            AppError::Busy => {
-                return Self {
-                    retry_after: Some(NonZeroU32::MIN),
-                    ..Self::new(StatusCode::SERVICE_UNAVAILABLE, "busy", detail)
-                };
-            }
+            AppError::TooManySearches => return Self::overloaded("too-many-searches", detail),
+            AppError::Busy => return Self::overloaded("busy", detail),
             AppError::NoFreeCode(_) => {
                 let (status, code) = (StatusCode::INTERNAL_SERVER_ERROR, "no-free-code");
                 log_failure(&error, status, code);

@@ -31,7 +31,7 @@ const WAITING: usize = 16_384;
 const TOGETHER: usize = 64;
 const AT_ONCE: usize = 4;
 /// How long a redirect waits for a hit.
-const PATIENCE: Duration = Duration::from_secs(2);
+const PATIENCE: Duration = Duration::from_secs(5);
 /// How long other instances may take to give back the last hits; it happens a few times per link and month.
 const RECALL: Duration = Duration::from_secs(1);
 /// The first interval of checking whether they did; it doubles.
@@ -191,8 +191,7 @@ impl SharedQuota {
         }
         let links: Vec<LinkId> = due.iter().map(|(link, _)| *link).collect();
         let own = self.membership.members().own;
-        let forgotten =
-            self.store.forget_hits(own, Month::of(self.now()), &links).await;
+        let forgotten = self.store.forget_hits(own, Month::of(self.now()), &links).await;
         for (link, held) in due {
             if forgotten.is_ok() {
                 lock(&self.to_forget).remove(&link);
@@ -245,7 +244,9 @@ impl SharedQuota {
             self.membership.leave(&self.store).await
         };
         if !matches!(timeout(LAST, give).await, Ok(Ok(()))) {
-            tracing::warn!("not all reserved hits could be given back; others get them when they need them");
+            tracing::warn!(
+                "not all reserved hits could be given back; others get them when they need them"
+            );
         }
     }
 

@@ -152,7 +152,9 @@ impl Store {
                 return self.membership(own, now).await;
             }
         }
-        Err(Error::Unavailable("other processes took every place among those that share quotas".to_owned()))
+        Err(Error::Unavailable(
+            "other processes took every place among those that share quotas".to_owned(),
+        ))
     }
 
     /// Say that the process still runs, and release the bits of those that have been silent for `silent`.
@@ -203,10 +205,7 @@ fn give_back(members: Members, request: &GrantRequest, back: u64) -> Step {
 fn prepare(request: &GrantRequest) -> [Step; 2] {
     let (month, link) = (request.month.number(), request.link.0);
     let free = [link, month, InstanceBit::SHARED.bits()];
-    [
-        Step::new(PREPARE, [month, link].map(SqlValue::Int)),
-        Step::new(FREE, free.map(SqlValue::Int)),
-    ]
+    [Step::new(PREPARE, [month, link].map(SqlValue::Int)), Step::new(FREE, free.map(SqlValue::Int))]
 }
 
 fn grant(members: Members, request: &GrantRequest) -> Step {

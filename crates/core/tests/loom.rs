@@ -106,7 +106,8 @@ fn take_in_two_steps() {
 }
 
 fn no_click_is_lost() {
-    let click = |nanos| Click { link: LINK, at: AT, nanos, visitor: VisitorKind::Person, reserved: false };
+    let click =
+        |nanos| Click { link: LINK, at: AT, nanos, visitor: VisitorKind::Person, reserved: false };
     loom::model(move || {
         let queue = Arc::new(ClickQueue::default());
         let worker = Arc::clone(&queue);
@@ -161,8 +162,15 @@ fn load_during_a_write(reads_round_first: bool) {
         thread::spawn(move || {
             store.fetch_add(1, Ordering::AcqRel);
             let hour = Hour::of(AT);
-            let written =
-                ClickTotals { link: LINK, hour, others: 0, clicks: 1, reserved: 0, nanos: 1, last_at: AT };
+            let written = ClickTotals {
+                link: LINK,
+                hour,
+                others: 0,
+                clicks: 1,
+                reserved: 0,
+                nanos: 1,
+                last_at: AT,
+            };
             table.written(&[written]);
         })
     };

@@ -25,9 +25,9 @@ pub(crate) struct StatsParams {
 pub(crate) struct PeriodBody {
     /// When it begins.
     start: Time,
-    /// Visits.
+    /// Redirects.
     hits: i64,
-    /// Bots, HEAD requests and prefetches: answered, but no visits.
+    /// Those of them that were declared bots or prefetches.
     others: i64,
 }
 
@@ -50,7 +50,7 @@ pub(crate) struct LinkStats {
     hit_limit: i64,
     /// How often it was followed in this month.
     hits_this_month: i64,
-    /// Bots, HEAD requests and prefetches so far: answered, but no visits.
+    /// Those of them that were declared bots or prefetches.
     others: i64,
     /// The same over time, oldest first, without gaps.
     periods: Vec<PeriodBody>,

@@ -48,7 +48,7 @@ pub struct Bucket {
     pub start: Timestamp,
     /// By people, as far as can be told.
     pub clicks: i64,
-    /// By bots, HEAD requests and prefetches.
+    /// Those of them that were declared bots or prefetches.
     pub others: i64,
 }
 

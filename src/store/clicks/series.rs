@@ -76,7 +76,7 @@ impl Store {
         self.db.list(DAYS, params).await?.iter().map(read).collect()
     }
 
-    /// Requests to a link that were answered but are no clicks: bots, HEAD and prefetch.
+    /// Clicks on a link by declared bots and prefetches.
     pub async fn count_others(&self, link: LinkId) -> Result<i64, Error> {
         let row = self.db.find(OTHERS, &[SqlValue::Int(link.0)]).await?;
         row.map_or(Ok(0), |row| row.int(0))

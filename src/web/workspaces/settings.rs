@@ -6,9 +6,7 @@ use askama::Template;
 use axum::extract::{FromRequest, FromRequestParts, Request};
 use axum::response::{IntoResponse, Redirect, Response};
 
-use crate::app::{
-    App, AppError, Change, Invitation, Member, Resource, ShownHost, WorkspacePatch,
-};
+use crate::app::{App, AppError, Change, Invitation, Member, Resource, ShownHost, WorkspacePatch};
 use crate::web::errors::{FormErrors, PageError};
 use crate::web::form::FormData;
 use crate::web::i18n::fill;

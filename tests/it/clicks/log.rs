@@ -24,7 +24,7 @@ on_both_databases!(
     what_a_dead_process_left_in_the_log_counts_once_and_uses_the_limit,
     a_row_that_cannot_be_read_is_left_alone_and_said,
     old_hours_become_days_and_nothing_is_lost_or_doubled,
-    who_only_looks_uses_no_quota_and_is_counted_apart,
+    whoever_follows_a_link_uses_a_hit_and_is_counted,
 );
 
 fn clicks(link: &Value, clicks: u64, others: u32, at: Timestamp) -> ClickTotals {
@@ -232,46 +232,43 @@ async fn old_hours_become_days_and_nothing_is_lost_or_doubled(kind: Kind) {
 }
 
 // threats: B11, H10
-async fn who_only_looks_uses_no_quota_and_is_counted_apart(kind: Kind) {
+async fn whoever_follows_a_link_uses_a_hit_and_is_counted(kind: Kind) {
     let kurz = TestServer::builder().database(kind).start().await;
     let http = kurz.http();
-    let link = make(&kurz, "https://example.com/", 2).await;
+    let link = make(&kurz, "https://example.com/", 5).await;
     let path = links::short_path(&link);
     let purpose = HeaderName::from_static("sec-purpose");
-    let look = async || {
-        http.with(USER_AGENT, "Mozilla/5.0 (compatible; Googlebot/2.1)")
-            .get(&path)
-            .await
-            .expect(302);
-        http.with(purpose.clone(), "prefetch").get(&path).await.expect(302);
-        http.head(&path).await.expect(302);
+    let visit = async || {
+        let bot = http.with(USER_AGENT, "Mozilla/5.0 (compatible; Googlebot/2.1)");
+        [
+            bot.get(&path).await.status,
+            http.with(purpose.clone(), "prefetch").get(&path).await.status,
+        ]
     };
-    look().await;
+    assert_eq!(visit().await, [302, 302]);
+    http.head(&path).await.expect(302);
     http.get(&path).await.expect(302);
     let later = NOON.plus(Duration::from_hours(1));
     kurz.clock.set(later);
-    look().await;
-    kurz.app().flush_all().await.unwrap();
-    let shown = links::show(&http, &link).await;
-    assert_eq!(shown["redirect_count"], 1);
-    assert_eq!(shown["hits_this_month"], 1);
-    assert_eq!(shown["last_redirect_at"], NOON.to_rfc3339(), "a look is no visit");
-    links::totals(&http, 1, 1).await;
-    http.get(&path).await.expect(302);
+    assert_eq!(visit().await, [302, 302]);
+    assert_eq!(visit().await, [429, 429], "neither a bot nor a prefetch passes the limit");
     http.get(&path).await.expect(429);
+    http.head(&path).await.expect(429);
+    kurz.app().flush_all().await.unwrap();
     let kurz = kurz.restart().await;
+    let shown = links::show(&kurz.http(), &link).await;
+    assert_eq!((&shown["redirect_count"], &shown["hits_this_month"]), (&json!(5), &json!(5)));
+    assert_eq!(shown["last_redirect_at"], later.to_rfc3339());
+    links::totals(&kurz.http(), 1, 5).await;
+    // Of these, four were not by people.
     let store = kurz.open_store().await;
-    assert_eq!(store.count_others(id(&link)).await.unwrap(), 6);
+    assert_eq!(store.count_others(id(&link)).await.unwrap(), 4);
     let hour = Hour::of(NOON).number();
     let range = (Hour::from_number(hour - 1), Hour::from_number(hour + 5));
     let hours = store.list_hours(id(&link), range.0, range.1).await.unwrap();
     let hours: Vec<_> = hours.iter().map(|hour| (hour.at, hour.clicks, hour.others)).collect();
     let hour = i64::from(hour);
-    assert_eq!(hours, [(hour, 1, 3), (hour + 1, 1, 3)]);
-    let shown = links::show(&kurz.http(), &link).await;
-    assert_eq!(shown["redirect_count"], 2);
-    assert_eq!(shown["last_redirect_at"], later.to_rfc3339());
-    links::totals(&kurz.http(), 1, 2).await;
+    assert_eq!(hours, [(hour, 3, 2), (hour + 1, 2, 2)]);
     kurz.stop().await;
 }
 

@@ -86,7 +86,10 @@ async fn redis_goes_away(
     eprintln!("p99 {:?} before, {:?} without Redis", p99(&before), p99(&during));
     redis_is(&instances, "Redis does not answer").await;
     let ready = instances.http(0).get("/readyz").await.expect(200).json();
-    assert_eq!(ready["checks"]["quota"], "without Redis: instances recall hits through the database");
+    assert_eq!(
+        ready["checks"]["quota"],
+        "without Redis: instances recall hits through the database"
+    );
     // The limit is as exact as ever.
     let answers = follow(&addresses, &limited, 12, 6_000).await;
     assert_eq!(answers.count(302) + answers.count(429), 6_000, "{:?}", answers.0);
@@ -264,7 +267,8 @@ async fn without_the_database_open_goes_on_and_the_limit_holds_afterwards() {
         tokio::time::sleep(Duration::from_millis(20)).await;
     }
     // What was served without a reserved hit is counted once it is written.
-    let shown = async || shown(&instances.http(0), &path).await["hits_this_month"].as_u64().unwrap();
+    let shown =
+        async || shown(&instances.http(0), &path).await["hits_this_month"].as_u64().unwrap();
     while shown().await < 81 {
         assert!(watch.elapsed() < PATIENCE, "it is written");
         tokio::time::sleep(Duration::from_millis(100)).await;

@@ -36,15 +36,8 @@ impl Member {
     async fn write(&mut self, store: &Store, link: LinkId, month: Month, clicks: u64) {
         let at = Timestamp::from_ms(month.end().as_ms() - 1);
         let hour = Hour::of(at);
-        let totals = ClickTotals {
-            link,
-            hour,
-            others: 0,
-            clicks,
-            reserved: clicks,
-            nanos: 1,
-            last_at: at,
-        };
+        let totals =
+            ClickTotals { link, hour, others: 0, clicks, reserved: clicks, nanos: 1, last_at: at };
         self.writes += 1;
         let seq = WriteSeq { writer: self.writer, number: self.writes };
         store.add_totals(seq, &[totals], NOON).await.unwrap();
@@ -64,7 +57,7 @@ async fn the_statements_and_the_rules_give_the_same_replies(kind: Kind) {
     for round in 0..400 {
         let at = usize::try_from(rng.below(3)).unwrap();
         let own = members[at].own;
-        let month = Month::from_number(first.number() + i64::try_from(round / 150).unwrap());
+        let month = Month::from_number(first.number() + i64::from(round / 150));
         match rng.below(8) {
             0 => {
                 let clicks = rng.below(30) + 1;

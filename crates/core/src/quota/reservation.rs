@@ -46,7 +46,9 @@ pub enum NextStep {
     Contested,
     /// Nothing is left, and nobody that runs holds any. `stale`: hits are still reserved, by clicks that are
     /// not counted yet or by an instance that is gone. Recall them, so that the next request can tell.
-    Over { stale: bool },
+    Over {
+        stale: bool,
+    },
 }
 
 /// The hits of a link that an instance holds.
@@ -212,12 +214,7 @@ impl Reservation {
     }
 
     /// Apply the reply to `request`; `None` when a later month has begun.
-    pub fn settle(
-        &self,
-        request: &GrantRequest,
-        reply: Option<&GrantReply>,
-        at: i64,
-    ) -> NextStep {
+    pub fn settle(&self, request: &GrantRequest, reply: Option<&GrantReply>, at: i64) -> NextStep {
         let mut state = self.state();
         let Some(reply) = reply else { return NextStep::Again };
         self.add(request.month, reply.granted);

@@ -31,30 +31,40 @@ struct World {
 
 #[derive(Clone, Debug)]
 enum Event {
-    Visits { instance: usize, count: u8 },
-    Ask { instance: usize },
+    Visits {
+        instance: usize,
+        count: u8,
+    },
+    Ask {
+        instance: usize,
+    },
     /// The database does as it was asked, and the reply is lost.
-    AskWithoutReply { instance: usize },
+    AskWithoutReply {
+        instance: usize,
+    },
     /// The request never arrives.
-    AskUnsent { instance: usize },
-    Recall { instance: usize },
-    Write { instance: usize },
-    Crash { instance: usize },
-    Pass { ms: u16 },
+    AskUnsent {
+        instance: usize,
+    },
+    Recall {
+        instance: usize,
+    },
+    Write {
+        instance: usize,
+    },
+    Crash {
+        instance: usize,
+    },
+    Pass {
+        ms: u16,
+    },
 }
 
 impl World {
     fn new(limit: u64, instances: usize) -> Self {
         let row = QuotaRow::new(month_at(START));
-        let mut world = Self {
-            at: START,
-            limit,
-            row,
-            instances: Vec::new(),
-            served: 0,
-            lost: 0,
-            slots: 0,
-        };
+        let mut world =
+            Self { at: START, limit, row, instances: Vec::new(), served: 0, lost: 0, slots: 0 };
         for _ in 0..instances {
             let fresh = world.fresh();
             world.instances.push(fresh);

@@ -158,7 +158,15 @@ impl World<'_> {
         let mut totals = Vec::new();
         for link in process.queue.drain(..) {
             let (link, hour) = (LinkId(link), Hour::of(at));
-            let one = ClickTotals { link, hour, others: 0, clicks: 1, reserved: 0, nanos: 1, last_at: at };
+            let one = ClickTotals {
+                link,
+                hour,
+                others: 0,
+                clicks: 1,
+                reserved: 0,
+                nanos: 1,
+                last_at: at,
+            };
             kurz_core::clicks::totals::push(&mut totals, one);
         }
         process.planner.take_in(totals);
