@@ -64,8 +64,8 @@ impl Kurz {
             .unwrap();
         let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
         let mut address = |label: &str| {
-            let line = lines.next().unwrap().unwrap();
-            line.strip_prefix(label).unwrap().trim_end_matches('/').to_owned()
+            let found = lines.find_map(|line| Some(line.unwrap().strip_prefix(label)?.to_owned()));
+            found.unwrap().trim_end_matches('/').to_owned()
         };
         let admin = address("admin on http://");
         let address = address("listening on http://");
@@ -123,7 +123,7 @@ fn call(address: &str, method: &str, path: &str, body: &str) -> String {
     let mut stream = TcpStream::connect(address).unwrap();
     write!(
         stream,
-        "{method} {path} HTTP/1.1\r\nhost: x\r\nconnection: close\r\ncontent-length: {}\r\n\r\n{body}",
+        "{method} {path} HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\ncontent-length: {}\r\n\r\n{body}",
         body.len()
     )
     .unwrap();
@@ -197,7 +197,8 @@ end
                             let request =
                                 format!("GET /{code} HTTP/1.1\r\nhost: localhost\r\n\r\n");
                             reader.get_mut().write_all(request.as_bytes()).unwrap();
-                            assert!(answer(&mut reader).starts_with("HTTP/1.1 302"));
+                            let status = answer(&mut reader);
+                            assert!(status.starts_with("HTTP/1.1 302"), "{code}: {status}");
                         }
                     });
                 }
@@ -258,7 +259,7 @@ fn create(instances: &[Kurz], seconds: u64) -> (f64, f64) {
                 while watch.elapsed().as_secs() < seconds {
                     let body = r#"{"original_url":"https://example.com/made"}"#;
                     let request = format!(
-                        "POST /api/v1/workspaces/main/links HTTP/1.1\r\nhost: x\r\n\
+                        "POST /api/v1/workspaces/main/links HTTP/1.1\r\nhost: localhost\r\n\
                          content-length: {}\r\n\r\n{body}",
                         body.len()
                     );

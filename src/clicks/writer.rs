@@ -10,7 +10,7 @@ use tokio::time::Instant;
 use crate::clicks::RedirectMetrics;
 use crate::store::{Error, LogRow, Store, WriteSeq};
 use kurz_core::clicks::ClickTotals;
-use kurz_core::clicks::planner::{FlushPlanner, NumberedTotals, Task};
+use kurz_core::clicks::planner::{FlushPlanner, FlushSizes, NumberedTotals, Task};
 use kurz_core::clicks::totals::{merge, push};
 use kurz_core::clicks::{Click, ClickQueue};
 use kurz_core::link::{Hour, LinkId};
@@ -58,7 +58,7 @@ impl ClickWriter {
     pub async fn start(workers: usize, store: &Store, now: Timestamp) -> Result<Self, Error> {
         let writer = store.take_numbers("writer", 1).await?;
         store.register_writer(writer, now).await?;
-        let planner = FlushPlanner::new(LOG_AGE);
+        let planner = FlushPlanner::new(LOG_AGE).with(sizes(store));
         Ok(Self {
             queues: (0..workers.max(1)).map(|_| Arc::default()).collect(),
             overflow: Mutex::default(),
@@ -185,6 +185,13 @@ impl ClickWriter {
         }
         Ok(())
     }
+}
+
+/// On a shared database transactions are short: while one adds clicks to a link, no other instance can
+/// reserve hits of that link.
+fn sizes(store: &Store) -> FlushSizes {
+    let sizes = FlushSizes::default();
+    if store.is_single_process() { sizes } else { FlushSizes { few: 200, part: 100, ..sizes } }
 }
 
 fn row((seq, totals): NumberedTotals<'_>) -> LogRow<'_> {

@@ -138,7 +138,8 @@ fn the_file_may_hold_every_type_of_value() {
 }
 
 /// A value that each setting refuses; a setting that is missing here fails the test below.
-const BAD: [(&str, &str); 73] = [
+const BAD: [(&str, &str); 74] = [
+    ("front_totals", "perhaps"),
     ("check_bytes", "much"),
     ("listen", "localhost"),
     ("admin_listen", "on"),
@@ -313,7 +314,7 @@ fn every_secret_may_come_from_a_file_and_not_from_both() {
         path.to_str().unwrap().to_owned()
     };
     let (salt, jwt) =
-        (file("salt", "pepper\n"), file("jwt", "9vQ2mZr8Lk4TxW7bN1cYs6HdJf3GpEaU\r\n"));
+        (file("salt", "b7Kx-own\n"), file("jwt", "9vQ2mZr8Lk4TxW7bN1cYs6HdJf3GpEaU\r\n"));
     let (store, redis) =
         (file("store", "postgres://me:a@db/kurz"), file("redis", "redis://:b@c\n\n"));
     let env = [
@@ -324,7 +325,7 @@ fn every_secret_may_come_from_a_file_and_not_from_both() {
         ("KURZ_REDIS_FILE", &redis),
     ];
     let config = load(&env, None).unwrap();
-    assert_eq!(config.codes.counter_salt.unwrap().expose(), "pepper");
+    assert_eq!(config.codes.counter_salt.unwrap().expose(), "b7Kx-own");
     assert_eq!(config.access.jwt_secret.unwrap().expose(), "9vQ2mZr8Lk4TxW7bN1cYs6HdJf3GpEaU");
     assert_eq!(config.store.url, StoreUrl::Postgres("postgres://me:a@db/kurz".to_owned()));
     assert_eq!(config.redis.url.unwrap().seeds(), ["redis://:b@c"]);
@@ -336,11 +337,11 @@ fn every_secret_may_come_from_a_file_and_not_from_both() {
         "KURZ_COUNTER_SALT and KURZ_COUNTER_SALT_FILE are both set: set one of them."
     );
     let line = format!("counter_salt_file = {salt:?}");
-    assert_eq!(load(&[], Some(&line)).unwrap().codes.counter_salt.unwrap().expose(), "pepper");
+    assert_eq!(load(&[], Some(&line)).unwrap().codes.counter_salt.unwrap().expose(), "b7Kx-own");
     assert!(error_of(&[], Some(&format!("{line}\ncounter_salt = \"x\""))).contains("both set"));
     // A later source wins, in whatever form.
-    let over = load(&[("KURZ_COUNTER_SALT", "salt")], Some(&line)).unwrap();
-    assert_eq!(over.codes.counter_salt.unwrap().expose(), "salt");
+    let over = load(&[("KURZ_COUNTER_SALT", "q9-other")], Some(&line)).unwrap();
+    assert_eq!(over.codes.counter_salt.unwrap().expose(), "q9-other");
 
     let message = error_of(&[("KURZ_COUNTER_SALT_FILE", "/nonexistent/salt")], None);
     assert!(message.contains("KURZ_COUNTER_SALT_FILE names /nonexistent/salt"), "{message}");

@@ -6,4 +6,16 @@ mod membership;
 mod shared;
 
 pub(crate) use link_reservation::LinkReservation;
-pub(crate) use shared::{HitOutcome, SharedQuota};
+pub(crate) use shared::SharedQuota;
+
+/// The result of asking for a hit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum HitOutcome {
+    /// It may be served with a reserved hit.
+    Granted,
+    /// It may be served though no hit could be reserved: the operator wants that in an outage.
+    Uncounted,
+    Over,
+    /// No hit could be reserved.
+    Away,
+}

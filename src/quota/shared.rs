@@ -17,8 +17,8 @@ use tokio_util::task::TaskTracker;
 use crate::clock::Clock;
 use crate::config::OnOutage;
 use crate::peers::{Message, Peers};
-use crate::quota::LinkReservation;
 use crate::quota::membership::{Membership, RENEW, Renewal};
+use crate::quota::{HitOutcome, LinkReservation};
 use crate::store::{Error, Store};
 use kurz_core::link::{LinkId, Month};
 use kurz_core::quota::grant::{GrantReply, GrantRequest};
@@ -28,7 +28,7 @@ use kurz_core::time::Timestamp;
 /// Links that may wait for a request.
 const WAITING: usize = 16_384;
 /// Requests in one transaction, and transactions at once.
-const TOGETHER: usize = 64;
+const TOGETHER: usize = 32;
 const AT_ONCE: usize = 4;
 /// How long a redirect waits for a hit.
 const PATIENCE: Duration = Duration::from_secs(5);
@@ -42,23 +42,16 @@ const UNANSWERED_MS: i64 = 2_000;
 /// How long after its hits were given back a link can be forgotten: a redirect that took the last one has pushed its
 /// click by then.
 const SETTLED: Duration = Duration::from_secs(1);
-/// How often reservations of links that left the cache are given back.
-const DROP_EVERY: Duration = Duration::from_secs(5);
-/// Reservations that are given back in one go then, so that a full cache does not flood the database.
-const DROP_AT_ONCE: usize = 2_000;
+/// How often reservations of links that left the cache are given back, and how many then.
+const DROP_EVERY: Duration = Duration::from_secs(1);
+const DROP_AT_ONCE: usize = 4_000;
+/// Reservations of links that left the cache which may wait for that. More of them are dropped: their hits come
+/// back when somebody needs them.
+const UNUSED: usize = 50_000;
+/// Reservations that are given back in one transaction at shutdown.
+const LAST_TOGETHER: usize = 500;
 /// How long giving back all hits at shutdown may take.
 const LAST: Duration = Duration::from_secs(8);
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum HitOutcome {
-    /// It may be served with a reserved hit.
-    Granted,
-    /// It may be served though no hit could be reserved: the operator wants that in an outage.
-    Uncounted,
-    Over,
-    /// No hit could be reserved.
-    Away,
-}
 
 /// Hits a month, counted by all instances together.
 #[derive(Debug)]
@@ -235,7 +228,7 @@ impl SharedQuota {
     pub async fn give_back(&self) {
         let held: Vec<Arc<LinkReservation>> = lock(&self.links).drain().map(|(_, l)| l).collect();
         let give = async {
-            for some in held.chunks(DROP_AT_ONCE) {
+            for some in held.chunks(LAST_TOGETHER) {
                 for link in some {
                     link.reservation.recall();
                 }
@@ -473,17 +466,20 @@ impl SharedQuota {
 
     /// Give back the hits of links that are not in the cache any more, and drop reservations that hold nothing.
     fn drop_unused(&self) {
-        let mut unused = Vec::new();
+        let (mut unused, mut waiting) = (Vec::new(), 0);
         let busy = |link: &LinkReservation| link.busy.load(Ordering::Acquire);
         lock(&self.links).retain(|_, link| {
             if Arc::strong_count(link) > 1 || busy(link) {
                 return true;
             }
-            let is_empty = link.reservation.hits() == 0;
-            if !is_empty && unused.len() < DROP_AT_ONCE {
+            if link.reservation.hits() == 0 {
+                return false;
+            }
+            waiting += 1;
+            if unused.len() < DROP_AT_ONCE {
                 unused.push(Arc::clone(link));
             }
-            !is_empty
+            waiting <= UNUSED
         });
         for link in unused {
             link.reservation.recall();

@@ -59,7 +59,7 @@ link_columns! {
     fields: title, tags, expires_at, hit_limit, redirect_status;
     joined: redirect_count = "coalesce(s.redirect_count, 0)",
         avg_redirect_ms = "coalesce(s.avg_redirect_ms, cast(0 as double precision))",
-        last_redirect_at = "s.last_redirect_at",
+        last_redirect_at = "nullif(s.last_redirect_at, 0)",
         month = "coalesce(s.month, 0)",
         month_hits = "coalesce(s.month_hits, 0)",
         destination_status = "h.destination_status",

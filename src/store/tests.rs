@@ -8,7 +8,7 @@ use tokio_postgres::NoTls;
 use tokio_postgres::types::Type;
 
 use crate::store::driver::Sql;
-use crate::store::{copy, migrate, sqlite, statements};
+use crate::store::{add_search_function, copy, migrate, sqlite, statements};
 
 fn all() -> impl Iterator<Item = Sql> {
     statements::ALL.iter().copied().flatten().copied()
@@ -166,6 +166,7 @@ fn a_copy_holds_every_column_but_those_of_processes_and_generated_ones() {
         .prepare(
             "select t.name, c.name from sqlite_schema t join pragma_table_info(t.name) c
              where t.type = 'table' and t.name not in ('instances', 'locks', 'migrations')
+             and c.name not in ('reserved', 'holders', 'writers', 'granted', 'bit')
              and t.name not like 'link_search%'",
         )
         .unwrap();
@@ -236,6 +237,7 @@ async fn hosts_from_before_proofs_stay_and_workspaces_get_their_first_administra
     let expected = ("go.team.example".to_owned(), 7, 0, 0, 1);
     let (before, after) = migrate::split_before("0011_hosts_and_codes");
     let sqlite = Connection::open_in_memory().unwrap();
+    add_search_function(&sqlite).unwrap();
     sqlite.execute_batch(&before.0).unwrap();
     sqlite.execute_batch(OLD_HOSTS).unwrap();
     sqlite.execute_batch(&after.0).unwrap();

@@ -105,11 +105,6 @@ async fn many_tries_at_the_same_time_are_no_more_tries() {
 async fn a_stolen_token_does_not_help_to_guess_the_password() {
     let kurz = limited().start().await;
     let thief = register(&kurz.at("192.0.2.66"), "ada").await;
-    let body = json!({ "current_password": SHORT, "new_password": "another-password" });
-    for _ in 0..5 {
-        // What cannot be a password is not compared, and not counted.
-        thief.patch("/api/v1/me/password", &body).await.expect_problem(403, "wrong-password");
-    }
     let body = json!({ "current_password": "not-the-password", "new_password": "another-one" });
     for _ in 0..5 {
         thief.patch("/api/v1/me/password", &body).await.expect_problem(403, "wrong-password");

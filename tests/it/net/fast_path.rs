@@ -143,7 +143,7 @@ async fn both_ways_give_the_same_answer(kind: Kind) {
         }
     });
     let plain = links::show(&http, &json!({ "workspace": "main", "short_code": "plain" })).await;
-    links::counted(&http, &plain, 22).await;
+    links::counted(&http, &plain, 28).await;
     kurz.stop().await;
 }
 

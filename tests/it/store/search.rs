@@ -91,7 +91,11 @@ async fn a_search_is_stopped_at_the_statement_timeout_on_postgres() {
 #[tokio::test]
 async fn redirects_and_look_ups_are_answered_while_many_search() {
     let server = TestServer::builder().database(Kind::Sqlite).accounts().limits().from_now();
-    let server = server.setting("KURZ_LIMIT_CALLS_PER_ACCOUNT", "0").start().await;
+    let server = server
+        .setting("KURZ_LIMIT_CALLS_PER_ACCOUNT", "0")
+        .setting("KURZ_CUSTOM_CODE_LIMIT", "0")
+        .start()
+        .await;
     let ada = register(&server.http(), "ada").await;
     let links: Vec<Value> = (0..1000)
         .map(|at| json!({ "original_url": format!("https://example.com/{at}"), "custom_code": format!("c-{at}") }))

@@ -168,7 +168,7 @@ async fn long_lists_are_searched_everywhere(kind: Kind) {
     // Old links, behind thousands of newer ones: in every order, changed and deleted ones included.
     let path = "/api/v1/workspaces/main/links";
     token.patch(&format!("{path}/plain-1"), &json!({ "title": "A giraffe" })).await.expect(200);
-    token.delete(&format!("{path}/plain-2")).await.expect(204);
+    token.delete(&format!("{path}/plain-2")).await.expect(200);
     for sort in ["created_at", "-updated_at", "short_code", "-redirect_count", "redirect_count"] {
         let found = token.get(&format!("{path}?q=GIRAFF&sort={sort}")).await.expect(200).json();
         assert_eq!(found["links"][0]["short_code"], "plain-1", "{sort}: {found}");
@@ -245,7 +245,8 @@ async fn a_links_page_has_its_history_and_its_hours(kind: Kind) {
         let stats = token.get(&format!("{path}/stats?by=hour")).await.expect(200).json();
         let hour = &stats["periods"][47];
         let counts = [&stats["redirect_count"], &stats["others"], &hour["hits"], &hour["others"]];
-        if counts.iter().all(|count| **count == 1) {
+        // Two redirects, one of them a bot's.
+        if counts.map(|count| count.as_u64().unwrap()) == [2, 1, 2, 1] {
             break stats;
         }
         assert!(tokio::time::Instant::now() < deadline, "clicks are counted: {stats}");
@@ -255,11 +256,11 @@ async fn a_links_page_has_its_history_and_its_hours(kind: Kind) {
     let months = token.get(&format!("{path}/stats?by=month")).await.expect(200).json();
     assert_eq!(
         (&months["periods"][11]["hits"], &months["periods"][10]["hits"]),
-        (&json!(1), &json!(0))
+        (&json!(2), &json!(0))
     );
     token.get(&format!("{path}/stats?by=year")).await.expect_problem(422, "query-invalid");
     let page = ada.get("/app/w/main/l/promo?by=hour").await.expect(200).text();
-    assert!(page.contains("<svg class=\"chart\"") && page.contains(": 1 Clicks</title>"), "{page}");
+    assert!(page.contains("<svg class=\"chart\"") && page.contains(": 2 Clicks</title>"), "{page}");
     server.stop().await;
 }
 
