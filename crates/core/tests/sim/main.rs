@@ -53,7 +53,7 @@ fn links_survive_power_cuts_and_one_cleanup_runs_at_a_time() {
 
 #[test]
 fn a_broken_quota_rule_is_caught() {
-    let words = "of a limit of";
+    let words = "served";
     catches(|rng, trace| quota::run(rng, trace, quota::Flaw::OneMore), BROKEN, words);
     catches(|rng, trace| quota::run(rng, trace, quota::Flaw::NoWriters), BROKEN, words);
     catches(|rng, trace| quota::run(rng, trace, quota::Flaw::NoFence), BROKEN, words);

@@ -255,7 +255,7 @@ impl World<'_> {
     fn answer(&mut self, members: Members, request: &GrantRequest) -> Option<GrantReply> {
         let mut request = *request;
         if self.flaw == Flaw::OneMore {
-            request.limit += 1;
+            request.limit = request.limit.saturating_add(1);
         }
         if self.flaw == Flaw::NoWriters {
             self.row.writers = 0;
@@ -457,20 +457,20 @@ impl World<'_> {
             self.pass(until)?;
         }
         // Long enough to notice those that were killed.
-        for _ in 0..120 {
-            let until = self.at + 500;
+        for _ in 0..60 {
+            let until = self.at + 1_000;
             self.pass(until)?;
         }
         let mut refused = 0;
         for _ in 0..40 * self.limit + 4_000 {
-            let until = self.at + 100;
+            let until = self.at + 200;
             self.pass(until)?;
             let before: u64 = self.served.values().sum();
             for one in 0..self.instances.len() {
                 self.visit(one)?;
             }
             refused = if self.served.values().sum::<u64>() > before { 0 } else { refused + 1 };
-            if refused > 40 {
+            if refused > 25 {
                 return self.is_used_up();
             }
         }
