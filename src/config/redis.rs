@@ -1,5 +1,5 @@
-//! Redis, which several instances share beside the database, and what happens to links with a quota
-//! while it is unreachable. A single instance does not need it.
+//! Redis, through which several instances talk, and what happens to links with a quota while it or the
+//! database is unreachable. A single instance does not need it.
 
 use super::redis_url::{self, RedisUrl};
 use super::setting::settings;
@@ -19,7 +19,7 @@ pub enum OnOutage {
 settings! {
     /// Redis, and the behaviour without it.
     pub struct RedisConfig {
-        /// Where instances share hit counters and publish changes to each other.
+        /// Where instances publish changes to each other.
         "redis" => url: Option<RedisUrl> = redis_url::declaration(),
         /// What happens to links with a monthly limit while Redis or the database is away.
         "quota_on_outage" => on_outage: OnOutage = choice([

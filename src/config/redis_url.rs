@@ -89,7 +89,7 @@ pub(super) fn declaration() -> Declaration<Option<RedisUrl>> {
     let parser = ValueParser::new(ValueForm::Text, accepts, |text: &str| {
         if text.is_empty() { Some(None) } else { RedisUrl::parse(text).map(Some) }
     });
-    let description = "none: each instance counts on its own";
+    let description = "none: instances talk through the database";
     Declaration {
         parser: parser.holding_secret(|text| text.contains(['@', '=', '#'])),
         default: DefaultValue::Absent { value: None, description },
