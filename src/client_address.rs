@@ -10,9 +10,9 @@ use std::convert::Infallible;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 
 use axum::extract::FromRequestParts;
-use http::HeaderMap;
 use http::header::HeaderName;
 use http::request::Parts;
+use http::{HeaderMap, HeaderValue};
 use ipnet::IpNet;
 
 const X_FORWARDED_FOR: HeaderName = HeaderName::from_static("x-forwarded-for");
@@ -34,20 +34,34 @@ impl<S: Send + Sync> FromRequestParts<S> for ClientAddress {
     }
 }
 
-/// The proxies whose `X-Forwarded-For` is trusted.
+/// Networks of both kinds. An IPv4 address and the same one mapped into IPv6 are equal.
 #[derive(Clone, Debug, Default)]
-pub struct TrustedProxies(Vec<IpNet>);
+pub struct Networks(Vec<IpNet>);
 
-impl TrustedProxies {
-    /// Trust all addresses of `networks`.
+impl Networks {
     pub fn new(networks: impl IntoIterator<Item = IpNet>) -> Self {
         Self(networks.into_iter().map(canonical).collect())
     }
 
-    /// Whether `address` is in a trusted network.
-    pub fn trust(&self, address: IpAddr) -> bool {
+    pub fn contain(&self, address: IpAddr) -> bool {
         let address = address.to_canonical();
         self.0.iter().any(|network| network.contains(&address))
+    }
+}
+
+/// The proxies whose `X-Forwarded-For` is trusted.
+#[derive(Clone, Debug, Default)]
+pub struct TrustedProxies(Networks);
+
+impl TrustedProxies {
+    /// Trust all addresses of `networks`.
+    pub fn new(networks: impl IntoIterator<Item = IpNet>) -> Self {
+        Self(Networks::new(networks))
+    }
+
+    /// Whether `address` is in a trusted network.
+    pub fn trust(&self, address: IpAddr) -> bool {
+        self.0.contain(address)
     }
 
     /// The client of a request with these headers over a connection from `peer`: the peer itself, or,
@@ -55,12 +69,21 @@ impl TrustedProxies {
     /// left-most if all are. An item that is not an address ends the search: the address to its right is
     /// the client.
     pub fn client(&self, peer: IpAddr, headers: &HeaderMap) -> ClientAddress {
+        let fields = headers.get_all(X_FORWARDED_FOR).iter().rev();
+        self.client_of(peer, fields.map(HeaderValue::as_bytes))
+    }
+
+    /// The same with the values of its fields `X-Forwarded-For`, the last one first.
+    pub fn client_of<'a>(
+        &self,
+        peer: IpAddr,
+        last_first: impl Iterator<Item = &'a [u8]>,
+    ) -> ClientAddress {
         let mut client = peer.to_canonical();
         if !self.trust(client) {
             return ClientAddress(client);
         }
-        let fields = headers.get_all(X_FORWARDED_FOR).iter().rev();
-        let items = fields.flat_map(|field| field.as_bytes().rsplit(|byte| *byte == b','));
+        let items = last_first.flat_map(|field| field.rsplit(|byte| *byte == b','));
         for item in items {
             let Some(address) = parse(item) else { break };
             client = address;
@@ -96,8 +119,6 @@ fn canonical(network: IpNet) -> IpNet {
 
 #[cfg(test)]
 mod tests {
-    use http::HeaderValue;
-
     use super::*;
 
     fn ip(text: &str) -> IpAddr {

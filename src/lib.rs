@@ -6,12 +6,14 @@
 //! | [`clock`], [`entropy`] | the only readers of time and randomness | nothing |
 //! | [`client_address`] | where a request comes from, through trusted proxies | nothing |
 //! | `language` | the language of a page, from `Accept-Language` | nothing |
+//! | `file_version` | detects that a file has changed | nothing |
 //! | `throttle` | serves requests over a rate limit a few at a time | nothing |
 //! | [`config`] | every setting: default, bounds, documentation | `kurz_core` |
 //! | [`store`] | the only SQL: SQLite and PostgreSQL | `kurz_core`, `config` |
 //! | `telemetry` | request ids, spans, access log, OTLP export | `config`, `client_address` |
+//! | [`clickhouse`] | a copy of events in ClickHouse, and questions about it | `kurz_core`, `config` |
 //! | `redis`, `peers` | Redis; messages between instances | `store`, `config` |
-//! | `quota`, `clicks` | the quota across instances; the writer of clicks | `store` |
+//! | `quota`, [`clicks`] | the quota across instances; the writer of clicks | `store` |
 //! | `cache` | links and hosts in memory | `clicks`, `quota`, `store` |
 //! | [`redirect`] | the data plane: address → answer | `cache`, `clicks`, `quota`; never `store` |
 //! | `egress` | the only code that connects to addresses that users name | nothing |
@@ -26,14 +28,17 @@
 mod api;
 pub mod app;
 mod cache;
+pub mod clickhouse;
 pub mod cli;
-mod clicks;
+pub mod clicks;
 pub mod client_address;
 pub mod clock;
 mod compat;
 pub mod config;
+mod csv_cell;
 mod egress;
 pub mod entropy;
+mod file_version;
 pub mod jobs;
 mod language;
 pub mod net;

@@ -17,24 +17,30 @@ pub(crate) enum Scenario {
     Hot,
     /// Like `Uniform`, with the query that a social network appends.
     Query,
+    /// Like `Query`, with the header fields of a browser.
+    Browser,
     /// Like `Uniform`, but each connection carries another request once in a thousand.
     Mixed,
     /// Like `Uniform`, with a connection for each request.
     Close,
     /// Like `Uniform`, through an nginx that keeps its connections to the server.
     Proxy,
+    /// Like `Uniform`, but every tenth link has a plan of eight rules.
+    Planned,
     /// A million links, with a cache for about ten thousand.
     Cold,
 }
 
 impl Scenario {
-    pub(crate) const ALL: [(&str, Self); 7] = [
+    pub(crate) const ALL: [(&str, Self); 9] = [
         ("uniform", Self::Uniform),
         ("hot", Self::Hot),
         ("query", Self::Query),
+        ("browser", Self::Browser),
         ("mixed", Self::Mixed),
         ("close", Self::Close),
         ("proxy", Self::Proxy),
+        ("planned", Self::Planned),
         ("cold", Self::Cold),
     ];
 
@@ -43,15 +49,22 @@ impl Scenario {
             Self::Uniform => "100,000 links at random",
             Self::Hot => "100,000 links, one of them takes 99 %",
             Self::Query => "100,000 links at random, with a query",
+            Self::Browser => "100,000 links at random, with the header fields of a browser",
             Self::Mixed => "100,000 links at random, another request once in a thousand",
             Self::Close => "100,000 links at random, a connection for each request",
             Self::Proxy => "100,000 links at random, behind nginx",
+            Self::Planned => "100,000 links at random, every tenth with a plan of eight rules",
             Self::Cold => "1,000,000 links at random, memory for about 10,000",
         }
     }
 
     pub(crate) fn links(self) -> usize {
         if self == Self::Cold { 1_000_000 } else { 100_000 }
+    }
+
+    /// One link of so many has a plan.
+    pub(crate) fn planned(self) -> Option<usize> {
+        (self == Self::Planned).then_some(10)
     }
 
     /// `None` for the default.
@@ -61,7 +74,7 @@ impl Scenario {
 
     fn query(self) -> &'static str {
         match self {
-            Self::Query => {
+            Self::Query | Self::Browser => {
                 "?fbclid=IwY2xjawHh3OtleHRuA2FlbQIxMAABHZk2k_aem_3mZ0-XvGkXqLwzV5bHn9tA&utm_source=x"
             }
             _ => "",
@@ -69,7 +82,19 @@ impl Scenario {
     }
 
     fn fields(self) -> &'static str {
-        if self == Self::Close { r"Connection: close\r\n" } else { "" }
+        match self {
+            Self::Close => r"Connection: close\r\n",
+            Self::Browser => concat!(
+                r"User-Agent: Mozilla/5.0 (iPhone; CPU iPhone OS 18_1 like Mac OS X) AppleWebKit/605.1.15 ",
+                r"(KHTML, like Gecko) Version/18.1 Mobile/15E148 Safari/604.1\r\n",
+                r"Accept: text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8\r\n",
+                r"Accept-Language: de-DE,de;q=0.9,en;q=0.8\r\n",
+                r"Accept-Encoding: gzip, deflate, br\r\n",
+                r"Referer: https://l.instagram.com/\r\n",
+                r"Sec-Fetch-Dest: document\r\nSec-Fetch-Mode: navigate\r\nSec-Fetch-Site: cross-site\r\n",
+            ),
+            _ => "",
+        }
     }
 
     /// Lua that returns some of the requests.

@@ -2,9 +2,12 @@
 //! is named, loaded in turns by wrk on the same machine.
 //!
 //! ```text
-//! cargo bench --bench compare [-- uniform|hot|query|mixed|close|proxy|cold] [--rounds N] [--seconds N]
-//!     [--cache SIZE] [--peer NAME=URL[,PID]]
+//! cargo bench --bench compare [-- uniform|hot|query|browser|mixed|close|proxy|cold] [--rounds N] [--seconds N]
+//!     [--cache SIZE] [--peer NAME=URL[,PID]] [--before PROGRAM]
 //! ```
+//!
+//! `--before` names an older build of kurz, which gets a copy of the same links and is loaded in the same
+//! turns: what a change costs.
 //!
 //! kurz runs with its default cache, but in `cold` and with `--cache`.
 //!
@@ -24,6 +27,8 @@ mod load;
 mod servers;
 mod table;
 
+use std::fs;
+use std::path::PathBuf;
 use std::time::Duration;
 
 use load::{Scenario, Wrk};
@@ -35,6 +40,7 @@ struct Options {
     seconds: u64,
     cache: Option<String>,
     peers: Vec<Peer>,
+    before: Option<PathBuf>,
 }
 
 fn main() {
@@ -45,16 +51,29 @@ fn main() {
 }
 
 fn compare(scenario: Scenario, options: &Options) {
-    let Options { rounds, seconds, cache, peers, .. } = options;
+    let Options { rounds, seconds, cache, peers, before, .. } = options;
     let (rounds, seconds) = (*rounds, *seconds);
     let folder = tempfile::tempdir().unwrap();
     println!("\n## {}\n", scenario.describe());
     let cache = cache.as_deref().or(scenario.cache_bytes());
-    let kurz = Kurz::start(folder.path(), cache);
+    // The older program makes the links, since it cannot read a newer store.
+    let start = || match before {
+        Some(program) => Kurz::start_program("kurz before", program, folder.path(), cache),
+        None => Kurz::start(folder.path(), cache),
+    };
+    let kurz = start();
     let idle = kurz.memory_mb();
-    let codes = kurz.fill(scenario.links());
+    let codes = kurz.fill(scenario.links(), scenario.planned());
     // Memory that was used for creating the links is not part of the redirects' figures.
     drop(kurz);
+    let old = before.as_ref().map(|program| {
+        let own = folder.path().join("before");
+        fs::create_dir(&own).unwrap();
+        fs::copy(folder.path().join("kurz.db"), own.join("kurz.db")).unwrap();
+        let old = Kurz::start_program("kurz before", program, &own, cache);
+        old.follow_all(&codes);
+        old
+    });
     let kurz = Kurz::start(folder.path(), cache);
     if scenario != Scenario::Cold {
         kurz.follow_all(&codes);
@@ -73,6 +92,7 @@ fn compare(scenario: Scenario, options: &Options) {
     } else {
         proxies.iter().map(|proxy| -> &dyn Target { proxy }).collect()
     };
+    targets.extend(old.iter().map(|old| -> &dyn Target { old }));
     targets.extend(peers.iter().map(|peer| -> &dyn Target { peer }));
 
     for target in &targets {
@@ -86,6 +106,9 @@ fn compare(scenario: Scenario, options: &Options) {
     }
     let names: Vec<String> = targets.iter().map(|target| target.name()).collect();
     table::print(&names, &samples);
+    if old.is_some() {
+        table::print_ratio("kurz compared with kurz before", &samples[1], &samples[2]);
+    }
     println!(
         "\nkurz's memory before the first link: {idle:.0} MB. wrk: 2 threads, 64 connections, {rounds} rounds of {seconds} s."
     );
@@ -93,14 +116,21 @@ fn compare(scenario: Scenario, options: &Options) {
 }
 
 fn options() -> Options {
-    let mut options =
-        Options { scenarios: Vec::new(), rounds: 7, seconds: 5, cache: None, peers: Vec::new() };
+    let mut options = Options {
+        scenarios: Vec::new(),
+        rounds: 7,
+        seconds: 5,
+        cache: None,
+        peers: Vec::new(),
+        before: None,
+    };
     let mut args = std::env::args().skip(1);
     while let Some(arg) = args.next() {
         match arg.as_str() {
             "--rounds" => options.rounds = args.next().unwrap().parse().unwrap(),
             "--seconds" => options.seconds = args.next().unwrap().parse().unwrap(),
             "--cache" => options.cache = args.next(),
+            "--before" => options.before = args.next().map(PathBuf::from),
             "--peer" => options.peers.push(Peer::parse(&args.next().unwrap())),
             // Added by cargo.
             "--bench" => {}

@@ -152,6 +152,7 @@ impl Target for Proxied<'_> {
 
 /// kurz with its defaults: quota on, clicks counted.
 pub(crate) struct Kurz {
+    name: &'static str,
     child: Child,
     address: String,
 }
@@ -159,7 +160,17 @@ pub(crate) struct Kurz {
 impl Kurz {
     /// With this much memory for links; `None` for the default.
     pub(crate) fn start(folder: &Path, cache_bytes: Option<&str>) -> Self {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_kurz"));
+        Self::start_program("kurz", Path::new(env!("CARGO_BIN_EXE_kurz")), folder, cache_bytes)
+    }
+
+    /// Another build of kurz, on a store of its own.
+    pub(crate) fn start_program(
+        name: &'static str,
+        program: &Path,
+        folder: &Path,
+        cache_bytes: Option<&str>,
+    ) -> Self {
+        let mut command = Command::new(program);
         command.env_remove("KURZ_CACHE_BYTES");
         if let Some(bytes) = cache_bytes {
             command.env("KURZ_CACHE_BYTES", bytes);
@@ -179,16 +190,20 @@ impl Kurz {
         let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
         let line = lines
             .find_map(|line| line.ok()?.strip_prefix("listening on http://").map(str::to_owned));
-        Self { child, address: line.expect("kurz says where it listens") }
+        Self { name, child, address: line.expect("kurz says where it listens") }
     }
 
-    /// Create links, a thousand at a time; returns their codes.
-    pub(crate) fn fill(&self, links: usize) -> Vec<String> {
+    /// Create links, a thousand at a time, one in `planned` with a plan; returns their codes.
+    pub(crate) fn fill(&self, links: usize, planned: Option<usize>) -> Vec<String> {
         let mut codes = Vec::with_capacity(links);
         for batch in 0..links.div_ceil(1000) {
             let one = |n: usize| {
-                json!({"original_url":
-                format!("https://example.com/spring-sale/2026/some-page?id={}", batch * 1000 + n)})
+                let number = batch * 1000 + n;
+                let url = format!("https://example.com/spring-sale/2026/some-page?id={number}");
+                if planned.is_some_and(|planned| number.is_multiple_of(planned)) {
+                    return json!({ "original_url": url, "rules": rules() });
+                }
+                json!({ "original_url": url })
             };
             let body = json!({"links": (0..1000).map(one).collect::<Vec<_>>()});
             let answer = self.call("POST", "/api/v1/workspaces/main/links/bulk", &body.to_string());
@@ -240,7 +255,7 @@ impl Kurz {
 
 impl Target for Kurz {
     fn name(&self) -> String {
-        "kurz".to_owned()
+        self.name.to_owned()
     }
 
     fn url(&self) -> String {
@@ -304,4 +319,14 @@ fn wait_for(port: u16) {
 fn end(child: &mut Child) {
     let _ = Command::new("kill").arg(child.id().to_string()).status();
     let _ = child.wait();
+}
+
+/// Eight rules with two tests of four values each; without a user agent and a language none holds, and all are
+/// looked at.
+fn rules() -> Value {
+    let rule = |number: usize| {
+        json!({ "name": format!("rule {number}"), "to": format!("https://example.com/{number}"),
+            "when": { "query": { "ab": number.to_string() }, "language": ["es", "fr", "it", "pt"] } })
+    };
+    (1..=8).map(rule).collect()
 }

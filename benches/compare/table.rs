@@ -25,6 +25,20 @@ pub(crate) fn print(names: &[String], samples: &[Vec<Sample>]) {
     }
 }
 
+/// What `own` needs in comparison with `other`, round by round.
+pub(crate) fn print_ratio(name: &str, own: &[Sample], other: &[Sample]) {
+    let ratio = |pick: fn(&Sample) -> f64| {
+        median(own.iter().zip(other).map(|(own, other)| pick(own) / pick(other)).collect())
+    };
+    println!(
+        "\n{name}: {:.3} times the requests a second, {:.3} times the user and {:.3} times the whole CPU time, median of {} rounds.",
+        ratio(|it| it.per_second),
+        ratio(|it| it.user_us),
+        ratio(|it| it.user_us + it.system_us),
+        own.len(),
+    );
+}
+
 fn median(mut values: Vec<f64>) -> f64 {
     values.sort_by(f64::total_cmp);
     values[values.len() / 2]

@@ -6,16 +6,24 @@ use std::net::TcpStream;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 
+use kurz::config::{Config, Overrides};
+use kurz::store::Store;
+use kurz_test_support::http::Http;
+use kurz_test_support::plans;
 use rustix::process::{Pid, Signal, kill_process};
+use serde_json::json;
 
 const CODE: &str = "gate-link";
 
 /// Instructions of the one worker: the thread that speaks HTTP.
-pub(crate) fn instructions(fields: &str, redirects: usize) -> u64 {
+pub(crate) fn instructions(fields: &str, plan: Option<&str>, redirects: usize) -> u64 {
     let folder = tempfile::tempdir().unwrap();
     let mut kurz = start(folder.path());
     let address = address(&mut kurz);
     make_link(&address);
+    if let Some(plan) = plan {
+        set_plan(&address, folder.path(), plan);
+    }
     follow(&address, fields, redirects);
     kill_process(Pid::from_child(&kurz), Signal::TERM).unwrap();
     assert!(kurz.wait().unwrap().success(), "kurz did not end well");
@@ -74,6 +82,20 @@ fn make_link(address: &str) {
     let mut answer = String::new();
     stream.read_to_string(&mut answer).unwrap();
     assert!(answer.starts_with("HTTP/1.1 201"), "{answer}");
+}
+
+/// Give the link a plan.
+fn set_plan(address: &str, folder: &Path, plan: &str) {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    runtime.block_on(async {
+        let store = format!("sqlite://{}", folder.join("kurz.db").display());
+        let variables = [("KURZ_STORE".to_owned(), store)];
+        let config = Config::load(&Overrides::default(), variables, folder).unwrap();
+        let store = Store::open(&config.store).await.unwrap();
+        let http = Http::new(&format!("http://{address}"));
+        let link = json!({ "workspace": "main", "short_code": CODE });
+        plans::set(&store, &http, &link, &serde_json::from_str(plan).unwrap()).await;
+    });
 }
 
 /// Follow the link repeatedly on one connection.

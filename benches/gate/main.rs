@@ -33,9 +33,17 @@ const MANY: usize = 4_000;
 const MARGIN: f64 = 1.05;
 
 const BARE: &str = "";
+/// `DNT: 0` consents: every detail of the click is read.
 const BROWSER: &str = "User-Agent: Mozilla/5.0 (X11; Linux x86_64; rv:128.0) Gecko/20100101 Firefox/128.0\r\n\
     Accept: text/html,application/xhtml+xml,application/xml;q=0.9,image/avif,image/webp,*/*;q=0.8\r\n\
-    Accept-Language: en-US,en;q=0.5\r\nAccept-Encoding: gzip, deflate, br, zstd\r\nDNT: 1\r\n\
+    Accept-Language: en-US,en;q=0.5\r\nAccept-Encoding: gzip, deflate, br, zstd\r\nDNT: 0\r\n\
+    Connection: keep-alive\r\nReferer: https://social.example/feed\r\nUpgrade-Insecure-Requests: 1\r\n\
+    Sec-Fetch-Dest: document\r\nSec-Fetch-Mode: navigate\r\nSec-Fetch-Site: cross-site\r\nPriority: u=0, i\r\n";
+
+/// The same of a visitor who asks not to be tracked: of their click less is read.
+const PRIVATE: &str = "User-Agent: Mozilla/5.0 (X11; Linux x86_64; rv:128.0) Gecko/20100101 Firefox/128.0\r\n\
+    Accept: text/html,application/xhtml+xml,application/xml;q=0.9,image/avif,image/webp,*/*;q=0.8\r\n\
+    Accept-Language: en-US,en;q=0.5\r\nAccept-Encoding: gzip, deflate, br, zstd\r\nSec-GPC: 1\r\n\
     Connection: keep-alive\r\nReferer: https://social.example/feed\r\nUpgrade-Insecure-Requests: 1\r\n\
     Sec-Fetch-Dest: document\r\nSec-Fetch-Mode: navigate\r\nSec-Fetch-Site: cross-site\r\nPriority: u=0, i\r\n";
 
@@ -45,9 +53,15 @@ fn main() -> ExitCode {
     let known = fs::read_to_string(&file).unwrap_or_default();
     let mut fresh = String::new();
     let mut passes = true;
-    for (name, fields) in [("bare", BARE), ("browser", BROWSER)] {
-        let few = instructions(fields, FEW);
-        let many = instructions(fields, MANY);
+    let plan = plan();
+    for (name, fields, plan) in [
+        ("bare", BARE, None),
+        ("browser", BROWSER, None),
+        ("private", PRIVATE, None),
+        ("planned", BROWSER, Some(&*plan)),
+    ] {
+        let few = instructions(fields, plan, FEW);
+        let many = instructions(fields, plan, MANY);
         let one = (many - few) / (MANY - FEW) as u64;
         let _ = writeln!(fresh, "{name} {one}");
         let before = known.lines().find_map(|line| line.strip_prefix(name)?.trim().parse().ok());
@@ -58,6 +72,19 @@ fn main() -> ExitCode {
         println!("{} is up to date.", file.display());
     }
     if passes || update { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+}
+
+/// Eight rules with two tests of four values each, all of them compared; the last one holds.
+fn plan() -> String {
+    let rule = |number: usize| {
+        let languages = if number == 8 { "en-US" } else { "pt" };
+        format!(
+            "{{\"name\":\"rule {number}\",\"when\":{{\"os\":[\"linux\",\"windows\",\"macos\",\"android\"],\
+             \"language\":[\"es\",\"fr\",\"it\",\"{languages}\"]}},\"to\":\"https://example.com/{number}\"}}"
+        )
+    };
+    let rules: Vec<String> = (1..=8).map(rule).collect();
+    format!("{{\"rules\":[{}]}}", rules.join(","))
 }
 
 /// Print the figure of a redirect; returns whether it is within the tolerance.

@@ -31,6 +31,15 @@ pub(crate) struct Checks {
     /// The monthly limits of links, if instances share them and there is a Redis.
     #[serde(skip_serializing_if = "Option::is_none")]
     quota: Option<String>,
+    /// The details of clicks, if the disk has no room for them. Clicks count all the same.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    events: Option<&'static str>,
+    /// ClickHouse, if events are copied there. Without it the server goes on: they are in the store.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    clickhouse: Option<String>,
+    /// The geo file, if it is old. Places come from it all the same.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    geo_file: Option<&'static str>,
 }
 
 /// Alive: says so as long as the process answers at all.
@@ -59,8 +68,20 @@ pub(crate) async fn readyz(State(app): State<Arc<App>>) -> Response {
     let quota = redis.filter(|_| app.shares_quota());
     let redis = check(redis, "Redis does not answer");
     let quota = check(quota, "without Redis: instances recall hits through the database");
+    let full = "the disk of the database is nearly full: clicks are counted without details";
+    let events = app.is_without_room_for_events().then_some(full);
+    let lacking = "ClickHouse does not take events: answers come from the store";
+    let clickhouse = check(app.clickhouse_works(), lacking);
+    let old = "the geo file is older than 60 days: put a newer one in its place";
+    let geo_file = app.has_old_geo_file().then_some(old);
     let status = if ready { StatusCode::OK } else { StatusCode::SERVICE_UNAVAILABLE };
-    (status, axum::Json(Readiness { ready, checks: Checks { store, redis, quota } }))
+    (
+        status,
+        axum::Json(Readiness {
+            ready,
+            checks: Checks { store, redis, quota, events, clickhouse, geo_file },
+        }),
+    )
         .into_response()
 }
 

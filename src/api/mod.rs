@@ -14,6 +14,7 @@ pub(crate) mod invitations;
 pub(crate) mod links;
 pub(crate) mod me;
 pub(crate) mod members;
+pub(crate) mod tags;
 pub(crate) mod time;
 pub(crate) mod workspaces;
 
@@ -43,6 +44,7 @@ use crate::app::App;
         (name = "account", description = "Register, sign in and out; one's own account."),
         (name = "keys", description = "Keys for programs that act for a person."),
         (name = "links", description = "Make, find, change and delete links."),
+        (name = "analytics", description = "What is known about clicks."),
         (name = "workspaces", description = "Teams' own sets of codes."),
         (name = "members", description = "Who is in a workspace, and with which role."),
         (name = "hosts", description = "The host names a workspace's links answer on."),
@@ -79,15 +81,27 @@ pub(crate) fn endpoints() -> OpenApiRouter<Arc<App>> {
         .routes(routes!(links::bulk::bulk))
         .routes(routes!(links::show::show, links::edit::edit, links::delete::delete))
         .routes(routes!(links::restore::restore))
+        .routes(routes!(links::aliases::add))
+        .routes(routes!(links::aliases::remove))
         .routes(routes!(links::disable::disable))
         .routes(routes!(links::disable::enable))
         .routes(routes!(links::analytics::analytics))
         .routes(routes!(links::qr::qr))
+        .routes(routes!(links::rules::rules))
+        .routes(routes!(links::simulate::simulate))
+        .routes(routes!(links::split::split))
+        .routes(routes!(tags::list::list))
+        .routes(routes!(tags::rename::rename, tags::delete::delete))
         .routes(routes!(workspaces::create::create, workspaces::list::list))
         .routes(routes!(workspaces::show::show, workspaces::edit::edit, workspaces::delete::delete))
         .routes(routes!(workspaces::restore::restore))
+        .routes(routes!(
+            workspaces::defaults::show,
+            workspaces::defaults::put,
+            workspaces::defaults::remove
+        ))
         .routes(routes!(hosts::add::add, hosts::list::list))
-        .routes(routes!(hosts::remove::remove))
+        .routes(routes!(hosts::remove::remove, hosts::edit::edit))
         .routes(routes!(hosts::check::check))
         .routes(routes!(hosts::approve::approve))
         .routes(routes!(links::claim::claim))
@@ -111,7 +125,18 @@ pub(crate) fn endpoints() -> OpenApiRouter<Arc<App>> {
         .routes(routes!(admin::users::list))
         .routes(routes!(admin::users::disable))
         .routes(routes!(admin::users::enable))
-        .routes(routes!(analytics::totals))
+        .routes(routes!(analytics::report::workspace, analytics::delete::delete))
+        .routes(routes!(analytics::report::link))
+        .routes(routes!(analytics::events::events))
+        .routes(routes!(analytics::export::export))
+        .routes(routes!(analytics::live::live))
+        .routes(routes!(analytics::orphans::orphans))
+        .routes(routes!(analytics::shares::create, analytics::shares::list))
+        .routes(routes!(analytics::shares::revoke))
+        .routes(routes!(analytics::privacy::show, analytics::privacy::set))
+        .routes(routes!(analytics::privacy::show_link, analytics::privacy::set_link))
+        .routes(routes!(analytics::admin::platform))
+        .routes(routes!(analytics::totals::totals))
         .routes(routes!(health::healthz))
         .routes(routes!(health::readyz))
 }

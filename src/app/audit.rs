@@ -54,6 +54,13 @@ actions! {
     InvitationDeclined = "invitation-declined",
     InvitationRevoked = "invitation-revoked",
     HostVerified = "verified",
+    DetailsDeleted = "details-deleted",
+    AnalyticsShared = "analytics-shared",
+    AnalyticsUnshared = "analytics-unshared",
+    AliasAdded = "alias-added",
+    AliasRemoved = "alias-removed",
+    TagRenamed = "tag-renamed",
+    TagDeleted = "tag-deleted",
 }
 
 impl Action {
@@ -71,6 +78,17 @@ pub struct AuditDetail {
     /// Where the link led before.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub old_target: Option<String>,
+    /// The code that the link had before.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub old_code: Option<String>,
+    /// The alias that it was about.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub alias: Option<String>,
+    /// The tag that it was about, and its new name.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tag: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub name: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -202,6 +220,6 @@ mod tests {
             assert_eq!(Action::parse(action.as_str()), Some(*action));
         }
         assert_eq!(Action::parse("Created"), None);
-        assert_eq!(Action::ALL.len(), 25);
+        assert_eq!(Action::ALL.len(), 32);
     }
 }

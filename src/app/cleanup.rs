@@ -2,6 +2,7 @@
 //! long enough into tombstones. On one instance at a time, in parts that are short for everybody
 //! else. Redirects do not wait for it: they decide for themselves.
 
+use std::collections::BTreeSet;
 use std::time::Duration;
 
 use tokio_util::sync::CancellationToken;
@@ -86,6 +87,7 @@ impl App {
     ) -> Result<Cleaned, AppError> {
         let store = &self.parts.store;
         let mut cleaned = Cleaned { marked: 0, purged: 0, end: CleanupEnd::Complete };
+        let mut purged_in = BTreeSet::new();
         let mut phases = [Phase::Mark, Phase::Purge].into_iter();
         let mut phase = phases.next();
         while let Some(current) = phase {
@@ -102,11 +104,15 @@ impl App {
                 cleaned.end = CleanupEnd::LockLost;
                 break;
             };
-            self.count_touched(current, &touched, &mut cleaned);
+            self.count_touched(current, &touched, &mut cleaned).await;
+            if matches!(current, Phase::Purge) {
+                purged_in.extend(touched.iter().map(|link| link.workspace.clone()));
+            }
             if touched.is_empty() {
                 phase = phases.next();
             }
         }
+        self.forget_sums_of_purged_links(&purged_in).await?;
         if cleaned.end == CleanupEnd::Complete {
             self.finish_account_deletions().await?;
             cleaned.end = part_by_part(stop, || async {
@@ -128,10 +134,8 @@ impl App {
     }
 
     /// Count, and drop what the cache knows of the links.
-    fn count_touched(&self, phase: Phase, touched: &[LinkAddress], cleaned: &mut Cleaned) {
-        for LinkAddress { workspace, code } in touched {
-            self.invalidate_link(workspace, code);
-        }
+    async fn count_touched(&self, phase: Phase, touched: &[LinkAddress], cleaned: &mut Cleaned) {
+        self.invalidate_links(touched).await;
         let count = u64::try_from(touched.len()).unwrap_or(u64::MAX);
         match phase {
             Phase::Mark => {

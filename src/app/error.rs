@@ -1,5 +1,6 @@
 //! Why something was not done, in terms of kurz; the edge turns it into status codes.
 
+use std::borrow::Cow;
 use std::fmt::{self, Display};
 
 use thiserror::Error;
@@ -22,6 +23,14 @@ pub enum AppError {
     /// The custom code leads elsewhere.
     #[error("the code is taken by another link: choose another one")]
     CodeTaken,
+    /// The link of this URL or code is there, with another plan.
+    #[error(
+        "this link exists already with other rules or settings: edit it, or ask for another strategy"
+    )]
+    LinkExists,
+    /// Links have the new name of a tag already.
+    #[error("links have this tag already: choose another name")]
+    TagTaken,
     #[error("a workspace of this name exists already")]
     WorkspaceTaken,
     /// The name of a deleted workspace, whose links are another team's.
@@ -150,6 +159,11 @@ pub enum AppError {
     /// Too many searches run at the same time.
     #[error("too many searches are running right now: try again in a moment")]
     TooManySearches,
+    /// A question about clicks took too long.
+    #[error(
+        "the question took too long: ask for a shorter range, for fewer groups, or try again in a moment"
+    )]
+    AnalyticsSlow,
     /// Too many passwords wait to be checked.
     #[error("too many people are signing in right now: try again in a moment")]
     Busy,
@@ -221,6 +235,7 @@ fn too_often(limit: Limit) -> &'static str {
         Limit::Links => "too many links were made with this account: try again later",
         Limit::Reports => "too many reports came from this address: try again later",
         Limit::Calls => "too many calls with this account or key: try again later",
+        Limit::LinkPasswords => "too many passwords were tried for this link: try again later",
     }
 }
 
@@ -237,6 +252,9 @@ pub enum Resource {
     Claim,
     Session,
     Report,
+    Share,
+    Alias,
+    Tag,
     Page,
 }
 
@@ -254,6 +272,9 @@ impl Resource {
             Self::Claim => "claim-not-found",
             Self::Session => "session-not-found",
             Self::Report => "report-not-found",
+            Self::Share => "share-not-found",
+            Self::Alias => "alias-not-found",
+            Self::Tag => "tag-not-found",
             Self::Page => "not-found",
         }
     }
@@ -272,6 +293,9 @@ impl Display for Resource {
             Self::Claim => "link to be claimed with this token",
             Self::Session => "session",
             Self::Report => "report",
+            Self::Share => "share",
+            Self::Alias => "alias of the link",
+            Self::Tag => "tag",
             Self::Page => "page",
         })
     }
@@ -281,7 +305,7 @@ impl Display for Resource {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FieldError {
     /// The field, as the request names it.
-    pub field: &'static str,
+    pub field: Cow<'static, str>,
     /// The stable name of the error.
     pub code: &'static str,
     /// A sentence that says what is accepted.
@@ -289,8 +313,12 @@ pub struct FieldError {
 }
 
 impl FieldError {
-    pub(crate) fn new(field: &'static str, code: &'static str, detail: impl Display) -> Self {
-        Self { field, code, detail: detail.to_string() }
+    pub(crate) fn new(
+        field: impl Into<Cow<'static, str>>,
+        code: &'static str,
+        detail: impl Display,
+    ) -> Self {
+        Self { field: field.into(), code, detail: detail.to_string() }
     }
 }
 

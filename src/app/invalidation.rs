@@ -6,12 +6,39 @@ use tokio_util::sync::CancellationToken;
 
 use crate::app::{App, AppError};
 use crate::peers::Message;
+use crate::store::LinkAddress;
 use kurz_core::code::WorkspaceId;
-use kurz_core::link::{AddressKey, LinkId};
+use kurz_core::link::{AddressKey, Link, LinkId};
 
 impl App {
-    /// A link changed: drop everything about it, here and on the other instances.
-    pub(super) fn invalidate_link(&self, workspace: &str, code: &str) {
+    /// A link changed: drop everything about it and its aliases, here and on the other instances. To be called
+    /// once the change is committed: an alias that was added before it is found then, one that is added later is
+    /// read with the change.
+    pub(crate) async fn invalidate(&self, link: &Link) {
+        let (workspace, code) = (link.workspace.to_string(), link.code.to_string());
+        self.invalidate_links(&[LinkAddress { id: link.id, workspace, code }]).await;
+    }
+
+    pub(super) async fn invalidate_links(&self, links: &[LinkAddress]) {
+        for LinkAddress { workspace, code, .. } in links {
+            self.invalidate_code(workspace, code);
+        }
+        let ids: Vec<LinkId> = links.iter().map(|link| link.id).collect();
+        match self.parts.store.alias_addresses(&ids).await {
+            Ok(aliases) => {
+                for LinkAddress { workspace, code, .. } in aliases {
+                    self.invalidate_code(&workspace, &code);
+                }
+            }
+            Err(error) => {
+                tracing::warn!(%error, "the aliases of changed links are not known: all links are read again");
+                self.invalidate_all_links();
+            }
+        }
+    }
+
+    /// Drop everything about one code of a link.
+    pub(super) fn invalidate_code(&self, workspace: &str, code: &str) {
         self.parts.reuse.invalidate(workspace, code);
         self.invalidate_redirects(workspace, code);
     }
@@ -83,6 +110,7 @@ impl App {
         self.parts.links.clear();
         self.parts.reuse.clear();
         self.memberships.clear();
+        self.parts.clicks.forget_modes();
     }
 
     /// Read the hosts of workspaces: once messages of other instances arrive, and before the first

@@ -22,7 +22,14 @@ pub use accounts::sessions::{Browser, SESSION_LIFE};
 pub use admin::audit::AuditFilter;
 pub use admin::reports::{ReportQueue, ReportedLink};
 pub use admin::status::{JobRun, ServerStatus};
+pub use analytics::clickhouse_copy::{CopyCheck, CopyError};
+pub use analytics::event_list::{EventPosition, EventReader, ShownEvent};
+pub use analytics::event_retention::AnalyticsPolicy;
+pub use analytics::live::{LiveClicks, LiveSums};
+pub use analytics::privacy_notice::PrivacyNotice;
+pub use analytics::question::{QUESTION_PARAMETERS, QuestionContext, read_question};
 pub use analytics::series::{Bucket, Granularity, LinkAnalytics};
+pub use analytics::shares::{FreshShare, OpenShare, ShareKey, ShareRequest, ShareScope, share_id};
 pub use analytics::totals::Totals;
 pub use audit::{Action, Actor, AuditDetail, AuditEntry, KINDS as AUDIT_KINDS};
 pub use cleanup::{Cleaned, CleanupEnd, CleanupTimes};
@@ -35,17 +42,26 @@ pub use links::list::LinkFilter;
 pub use links::qr::{QrFormat, QrImage};
 pub use links::report::{MOST_WORDS, ReportRequest};
 pub use links::search_limit::{SearchLimit, SearchLimitSettings};
-pub use links::show::ShownLink;
+pub use links::show::{Destinations, ShownLink};
+pub use links::simulate::{SimulatedVisit, Simulation};
+pub use links::split_results::{SplitResults, VariantResult};
 pub use page::Page;
 pub use target_health::{Probe, ProbeResult};
 pub use workspaces::invitations::{FreshInvitation, InvitationKey, ReceivedInvitation};
-pub use workspaces::{HostInstructions, MAIN, Rights, ShownHost, ShownWorkspace, WorkspacePatch};
+pub use workspaces::{
+    HostInstructions, HostPatch, MAIN, Rights, ShownHost, ShownWorkspace, WorkspacePatch,
+};
 
 use std::sync::Arc;
 use std::time::Duration;
 
 use crate::cache::{ActiveBlocklist, CacheLookups, Hosts, LinkCache, ReuseCache};
+use crate::clickhouse::ClickHouse;
 pub(crate) use crate::clicks::FLUSH_EVERY;
+use crate::clicks::classify::channel::ChannelTable;
+use crate::clicks::classify::geo_file::GeoFile;
+use crate::clicks::classify::shared_agent_parser::SharedAgentParser;
+use crate::clicks::link_info::LinkInfoCache;
 use crate::clicks::{ClickWriter, WrittenClicks};
 use crate::clock::Clock;
 use crate::config::PublicUrl;
@@ -55,7 +71,8 @@ use crate::entropy::Entropy;
 use crate::peers::Peers;
 use crate::quota::SharedQuota;
 pub use crate::store::{
-    ApiKey, BrowserSession, Instance, Invitation, Member, Report, User, Workspace,
+    AnalyticsShare, ApiKey, BrowserSession, EventSizes, Instance, Invitation, Member, Report,
+    TagCount, User, Workspace, WorkspacePrivacy,
 };
 use kurz_core::account::token::Tokens;
 use kurz_core::code::Reserved;
@@ -102,8 +119,16 @@ pub struct Policy {
     pub custom_code_limit: Option<i64>,
     /// Whether the front page shows the totals.
     pub front_totals: bool,
+    /// Whether targets are checked, so that a fallback is ever used.
+    pub health_checks: bool,
+    /// The parameter by which visitors ask not to be tracked.
+    pub no_track_param: Option<String>,
     /// How long a deleted link can be restored for certain.
     pub purge_grace: Duration,
+    /// What is kept about clicks.
+    pub analytics: AnalyticsPolicy,
+    /// What visitors can read about it.
+    pub privacy: PrivacyNotice,
 }
 
 /// The parts that the program is made of.
@@ -119,6 +144,16 @@ pub struct Parts {
     /// The quota that instances share, if they do.
     pub quota: Option<Arc<SharedQuota>>,
     pub clicks: Arc<ClickWriter>,
+    /// Where events are copied to, if they are.
+    pub clickhouse: Option<Arc<ClickHouse>>,
+    /// The operator's file of places, if there is one.
+    pub geo_file: Option<Arc<GeoFile>>,
+    /// The secret seed of hashes of user agents, the same on all instances.
+    pub visitor_seed: u64,
+    /// Reads user agents.
+    pub agent_parser: Arc<SharedAgentParser>,
+    /// The channels of referring hosts.
+    pub channels: Arc<ChannelTable>,
     /// Words that are pages, not codes.
     pub reserved: Arc<Reserved>,
     /// Turns a counter into a code.
@@ -148,6 +183,13 @@ pub struct App {
     code_counter: IdAllocator,
     audit_ids: IdAllocator,
     totals: analytics::totals::TotalsCache,
+    visitor_keys: tokio::sync::Mutex<analytics::visitor_keys::VisitorKeyring>,
+    /// What is known of links whose events become blocks.
+    event_links: tokio::sync::Mutex<LinkInfoCache>,
+    analytics: analytics::engine::AnalyticsEngine,
+    /// Blocks that wait to be copied to ClickHouse.
+    copies: analytics::copy_queue::CopyQueue,
+    clickhouse_pause: analytics::clickhouse_answer::QuestionPause,
     health_scan: target_health::ScanPosition,
     retarget_alarm: links::retarget_alarm::RetargetAlarm,
     started_at: Timestamp,
@@ -163,6 +205,7 @@ impl App {
             passwords: Arc::clone(&parts.passwords),
         };
         let started_at = parts.clock.now();
+        let event_links = LinkInfoCache::new(parts.policy.analytics.mode_with(None));
         let app = Self {
             parts,
             accounts,
@@ -175,6 +218,11 @@ impl App {
             code_counter: IdAllocator::new("code", 1_000),
             audit_ids: IdAllocator::new("change", 100),
             totals: analytics::totals::TotalsCache::default(),
+            visitor_keys: tokio::sync::Mutex::default(),
+            event_links: tokio::sync::Mutex::new(event_links),
+            analytics: analytics::engine::AnalyticsEngine::default(),
+            copies: analytics::copy_queue::CopyQueue::default(),
+            clickhouse_pause: analytics::clickhouse_answer::QuestionPause::default(),
         };
         app.ensure_workspace(&workspaces::main_id()).await?;
         Ok(app)
@@ -258,6 +306,9 @@ impl App {
     /// After the last redirect: write all clicks, and return the reserved hits of limited links.
     pub async fn shut_down(&self) -> Result<(), AppError> {
         let flushed = self.flush_all().await;
+        if let Err(error) = self.write_orphans().await {
+            tracing::warn!(%error, "misses on hosts of workspaces could not be written");
+        }
         if let Some(quota) = self.parts.quota.as_ref() {
             quota.give_back().await;
         }

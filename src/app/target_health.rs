@@ -10,7 +10,7 @@ use futures_util::stream;
 use tokio_util::sync::CancellationToken;
 
 use crate::app::{App, AppError};
-use crate::egress::{Checker, TargetCheck, Transport};
+use crate::egress::{Checker, Health, TargetCheck, Transport};
 use crate::store::{CheckResult, DueCheck, HeldLock};
 use kurz_core::link::LinkId;
 
@@ -91,7 +91,9 @@ impl App {
             let next = now.plus(EVERY);
             let Some(due) = store.reserve_checks(holding, due, next, now).await? else { break };
             let page = self.visit(due, probe, stop).await;
-            store.settle_checks(&page).await?;
+            for link in store.settle_checks(&page).await? {
+                self.invalidate_redirects(&link.workspace, &link.code);
+            }
             checked += page.len();
             if is_last {
                 break;
@@ -137,7 +139,13 @@ impl App {
         let check = |due: DueCheck| async move {
             let ProbeResult { status, http_status } = probe.probe(&due.target).await;
             metrics::counter!("kurz_health_checks_total", "status" => status).increment(1);
-            CheckResult { due, status, http_status, at: self.parts.clock.now() }
+            CheckResult {
+                due,
+                status,
+                http_status,
+                has_failed: status == Health::Broken.as_str(),
+                at: self.parts.clock.now(),
+            }
         };
         let checks = stream::iter(due).map(check).buffer_unordered(AT_ONCE);
         checks.take_until(stop.cancelled()).collect().await

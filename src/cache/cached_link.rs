@@ -7,7 +7,7 @@ use std::sync::Arc;
 use http::StatusCode;
 use triomphe::ThinArc;
 
-use crate::cache::CachedCounters;
+use crate::cache::{CachedCounters, CachedPlan};
 use crate::quota::LinkReservation;
 use kurz_core::counters::HoldsCounters;
 use kurz_core::link::{LinkId, Validity};
@@ -27,6 +27,8 @@ pub(crate) struct CachedLinkFields<'a> {
     /// Hits per month; 0 for no limit.
     pub hit_limit: u64,
     pub status: StatusCode,
+    /// Whether details of its clicks may be kept.
+    pub details: bool,
 }
 
 #[derive(Debug)]
@@ -36,6 +38,8 @@ pub struct CachedLinkHeader {
     pub hit_limit: u64,
     counters: CountersAt,
     pub status: StatusCode,
+    /// Whether details of its clicks may be kept.
+    pub details: bool,
     /// Where the key ends and the `Location` begins.
     key_end: u16,
 }
@@ -46,6 +50,9 @@ enum CountersAt {
     Here(CachedCounters),
     /// In the first cached version of the link, or its version at another address.
     First(CachedLink),
+    /// The same for a link with a plan. The plan is here, where a plain link has its counters, so that a plain link
+    /// is not larger for it.
+    Planned(CachedLink, Arc<CachedPlan>),
 }
 
 impl CachedLink {
@@ -56,34 +63,54 @@ impl CachedLink {
 
     /// The same link, with the same counters and these fields.
     pub(super) fn with_fields(&self, fields: &CachedLinkFields<'_>) -> Self {
-        let first = match &self.counters {
-            CountersAt::Here(_) => self,
-            CountersAt::First(first) => first,
-        };
+        let first = self.first();
         if first.has_fields(fields) {
             return first.clone();
         }
         Self::with(fields, CountersAt::First(first.clone()))
     }
 
+    /// The same link, with the same counters, these fields and a plan.
+    pub(super) fn with_plan(&self, fields: &CachedLinkFields<'_>, plan: Arc<CachedPlan>) -> Self {
+        Self::with(fields, CountersAt::Planned(self.first().clone(), plan))
+    }
+
+    /// The one that has the counters.
+    fn first(&self) -> &Self {
+        match &self.counters {
+            CountersAt::Here(_) => self,
+            CountersAt::First(first) | CountersAt::Planned(first, _) => first,
+        }
+    }
+
+    /// Its plan, if it has one.
+    #[inline]
+    pub fn plan(&self) -> Option<&CachedPlan> {
+        match &self.counters {
+            CountersAt::Planned(_, plan) => Some(plan),
+            CountersAt::Here(_) | CountersAt::First(_) => None,
+        }
+    }
+
     fn with(fields: &CachedLinkFields<'_>, counters: CountersAt) -> Self {
-        let CachedLinkFields { key, location, validity, hit_limit, status } = *fields;
+        let CachedLinkFields { key, location, validity, hit_limit, status, details } = *fields;
         let key_end = u16::try_from(key.len()).expect("an address is short");
-        let head = CachedLinkHeader { validity, hit_limit, counters, status, key_end };
+        let head = CachedLinkHeader { validity, hit_limit, counters, status, details, key_end };
         let texts = [key, location].concat();
         Self(ThinArc::from_header_and_slice(head, texts.as_bytes()))
     }
 
     fn has_fields(&self, fields: &CachedLinkFields<'_>) -> bool {
-        let CachedLinkFields { key, location, validity, hit_limit, status } = *fields;
+        let CachedLinkFields { key, location, validity, hit_limit, status, details } = *fields;
         (self.validity, self.hit_limit, self.status) == (validity, hit_limit, status)
+            && self.details == details
             && (self.key(), self.location()) == (key.as_bytes(), location.as_bytes())
     }
 
     pub fn counters(&self) -> &CachedCounters {
         match &self.counters {
             CountersAt::Here(counters) => counters,
-            CountersAt::First(first) => first.counters(),
+            CountersAt::First(first) | CountersAt::Planned(first, _) => first.counters(),
         }
     }
 
@@ -137,7 +164,8 @@ mod tests {
 
     fn fields(location: &str) -> CachedLinkFields<'_> {
         let validity = Validity::of(Lifecycle::default());
-        CachedLinkFields { key: "abc", location, validity, hit_limit: 9, status: StatusCode::FOUND }
+        let status = StatusCode::FOUND;
+        CachedLinkFields { key: "abc", location, validity, hit_limit: 9, status, details: true }
     }
 
     #[test]
@@ -170,6 +198,29 @@ mod tests {
     }
 
     #[test]
+    fn a_plain_link_has_no_byte_more_for_plans() {
+        assert!(size_of::<CountersAt>() <= size_of::<CachedCounters>() + size_of::<usize>());
+        assert_eq!(size_of::<CachedLinkHeader>(), size_of::<PlainHeader>());
+    }
+
+    /// [`CachedLinkHeader`] as it would be without plans.
+    #[expect(dead_code, reason = "only its size is looked at")]
+    struct PlainHeader {
+        validity: Validity,
+        hit_limit: u64,
+        counters: PlainCountersAt,
+        status: StatusCode,
+        details: bool,
+        key_end: u16,
+    }
+
+    #[expect(dead_code, reason = "only its size is looked at")]
+    enum PlainCountersAt {
+        Here(CachedCounters),
+        First(CachedLink),
+    }
+
+    #[test]
     fn every_part_of_a_face_counts() {
         let first = CachedLink::new(
             &fields("https://a.example/"),
@@ -182,6 +233,7 @@ mod tests {
             CachedLinkFields { location: "https://a.example/?", ..plain },
             CachedLinkFields { validity: Validity::of(ends), ..plain },
             CachedLinkFields { hit_limit: 0, ..plain },
+            CachedLinkFields { details: false, ..plain },
             CachedLinkFields { status: StatusCode::MOVED_PERMANENTLY, ..plain },
             // The texts together are the same.
             CachedLinkFields { key: "abch", location: "ttps://a.example/", ..plain },

@@ -17,12 +17,14 @@ use quick_cache::{DefaultHashBuilder, Weighter};
 
 use crate::cache::near::KeyVersion;
 use crate::cache::{
-    ActiveBlocklist, CacheLookups, CachedCounters, CachedLink, CachedLinkFields, NearCache,
+    ActiveBlocklist, CacheLookups, CachedCounters, CachedLink, CachedLinkFields, CachedPlan,
+    NearCache, PlanSettings,
 };
 use crate::clicks::WrittenClicks;
 use crate::clock::Clock;
 use crate::quota::SharedQuota;
 use crate::store::{Error, RedirectRow, Store};
+use kurz_core::analytics::AnalyticsMode;
 use kurz_core::clicks::ClickTotals;
 use kurz_core::code::canonicalise;
 use kurz_core::counters::CounterTable;
@@ -61,7 +63,10 @@ struct Weight;
 impl Weighter<CompactString, CacheSlot> for Weight {
     fn weight(&self, key: &CompactString, slot: &CacheSlot) -> u64 {
         match slot {
-            CacheSlot::Link(link) => weight(link),
+            CacheSlot::Link(link) => {
+                let plan = link.plan().map_or(0, CachedPlan::bytes);
+                weight(link) + u64::try_from(plan).unwrap_or(u64::MAX / 4)
+            }
             CacheSlot::AbsentUntil(_) => {
                 ABSENT_BYTES + u64::try_from(key.len()).unwrap_or(u64::MAX / 2)
             }
@@ -76,6 +81,16 @@ pub struct LinkCacheSizes {
     /// the shared cache.
     pub bytes: u64,
     pub workers: usize,
+}
+
+/// What holds for links and workspaces that say nothing else.
+#[derive(Clone, Debug)]
+pub struct LinkDefaults {
+    /// Hits per month; 0 for no limit.
+    pub hit_limit: u64,
+    /// Whether details of clicks may be kept.
+    pub details: bool,
+    pub plans: PlanSettings,
 }
 
 /// Links by address key, shared by all workers.
@@ -93,7 +108,7 @@ pub struct LinkCache {
     counters: CounterTable<CachedLink>,
     quota: Option<Arc<SharedQuota>>,
     clock: Clock,
-    default_hit_limit: u64,
+    defaults: LinkDefaults,
     blocked: Arc<ActiveBlocklist>,
 }
 
@@ -101,7 +116,7 @@ impl LinkCache {
     /// An empty cache in front of `store`.
     pub fn new(
         sizes: LinkCacheSizes,
-        default_hit_limit: u64,
+        defaults: LinkDefaults,
         store: Arc<Store>,
         quota: Option<Arc<SharedQuota>>,
         blocked: Arc<ActiveBlocklist>,
@@ -125,7 +140,7 @@ impl LinkCache {
             counters: CounterTable::default(),
             quota,
             clock,
-            default_hit_limit,
+            defaults,
             blocked,
         }
     }
@@ -241,8 +256,10 @@ impl LinkCache {
             let canonical = canonicalise(&place.target).map_err(|_| damaged("valid target"))?;
             let target = location(&place.target, &canonical);
             HeaderValue::from_str(&target).map_err(|_| damaged("valid target"))?;
+            let plan = self.defaults.plans.read(&place, &self.blocked, self.clock.now()).await?;
             let mut life = place.life;
-            if self.blocked.covers(canonical.host()) {
+            let is_blocked = plan.as_ref().is_some_and(|plan| plan.is_blocked);
+            if is_blocked || self.blocked.covers(canonical.host()) {
                 life.withheld = life.withheld.or(Some(Reason::Blocked));
             }
             let hit_limit = place.hit_limit.and_then(|limit| u64::try_from(limit).ok());
@@ -250,11 +267,15 @@ impl LinkCache {
                 key,
                 location: &target,
                 validity: Validity::of(life),
-                hit_limit: hit_limit.unwrap_or(self.default_hit_limit),
-                status,
+                hit_limit: hit_limit.unwrap_or(self.defaults.hit_limit),
+                status: if plan.is_some() { passing(status) } else { status },
+                details: self.defaults.details && place.details != Some(AnalyticsMode::Off),
             };
             if let Some(link) = self.with_counters(&place, &fields, round) {
-                return Ok(Some(link));
+                return Ok(Some(match plan {
+                    Some(read) => link.with_plan(&fields, read.plan),
+                    None => link,
+                }));
             }
         }
     }
@@ -274,7 +295,16 @@ impl WrittenClicks for LinkCache {
     }
 }
 
-/// About how many bytes a link takes.
+/// The status of a link with a plan: browsers would keep what one visitor was answered for good.
+fn passing(status: StatusCode) -> StatusCode {
+    match status {
+        StatusCode::MOVED_PERMANENTLY => StatusCode::FOUND,
+        StatusCode::PERMANENT_REDIRECT => StatusCode::TEMPORARY_REDIRECT,
+        other => other,
+    }
+}
+
+/// About how many bytes a link takes without its plan.
 pub(super) fn weight(link: &CachedLink) -> u64 {
     let texts = link.key().len() + link.location().len();
     ENTRY_BYTES + u64::try_from(texts).unwrap_or(u64::MAX / 2)

@@ -109,6 +109,7 @@ impl Keep for CachedLink {
         self.key()
     }
 
+    /// Without its plan: a slot only leads to it.
     fn weight(&self) -> u64 {
         weight(self)
     }

@@ -35,9 +35,10 @@ impl Weighter<String, Stamped<Arc<Link>>> for Weight {
     fn weight(&self, key: &String, stamped: &Stamped<Arc<Link>>) -> u64 {
         let link = &stamped.value;
         let tags: usize = link.fields.tags.iter().map(|tag| 24 + tag.len()).sum();
-        let texts =
-            key.len() + link.target.len() + link.fields.title.as_ref().map_or(0, String::len);
-        u64::try_from(ENTRY_BYTES + texts + tags).unwrap_or(u64::MAX / 2)
+        let optional = [&link.fields.title, &link.fields.note].into_iter().flatten();
+        let texts = key.len() + link.target.len() + optional.map(String::len).sum::<usize>();
+        let aliases: usize = link.aliases.iter().map(|alias| 24 + alias.as_str().len()).sum();
+        u64::try_from(ENTRY_BYTES + texts + tags + aliases).unwrap_or(u64::MAX / 2)
     }
 }
 
@@ -125,6 +126,8 @@ mod tests {
             last_checked_at: None,
             disabled: None,
             made: kurz_core::link::LinkOrigin::default(),
+            plan: None,
+            aliases: Vec::new(),
         }
     }
 

@@ -70,6 +70,29 @@ impl WhichLink {
     }
 }
 
+/// A workspace, or one link of it.
+#[derive(Clone, Debug, clap::Args)]
+pub(super) struct LinkOrWorkspace {
+    /// The link's code, or its short URL [default: all links of the workspace]
+    #[arg(value_name = "CODE", value_parser = link_name)]
+    name: Option<LinkName>,
+    /// The workspace [default: that of the short URL, else main]
+    #[arg(long, value_name = "W", allow_hyphen_values = true, value_parser = workspace)]
+    workspace: Option<WorkspaceId>,
+}
+
+impl LinkOrWorkspace {
+    /// Where the API keeps it.
+    pub(super) fn path(&self, client: &ApiClient) -> Result<Vec<String>, CliError> {
+        let Some(name) = self.name.clone() else {
+            let workspace = self.workspace.as_ref().map_or(MAIN, WorkspaceId::as_str);
+            return Ok(vec!["workspaces".to_owned(), workspace.to_owned()]);
+        };
+        let link = WhichLink { name, workspace: self.workspace.clone() }.located(client)?;
+        Ok(link.path().map(str::to_owned).into())
+    }
+}
+
 /// A workspace's id.
 pub(super) fn workspace(text: &str) -> Result<WorkspaceId, &'static str> {
     WorkspaceId::parse(text).ok_or("write 1 to 64 letters, digits, dashes and underscores")

@@ -21,11 +21,14 @@ mod logs;
 mod migrate;
 mod operator;
 mod pages;
+mod privacy;
 mod runtime;
 mod serve;
 mod settings;
 mod shorten;
+mod stats;
 mod table;
+mod tags;
 mod user;
 mod visible_log;
 mod workspace;
@@ -43,6 +46,7 @@ Examples:
   kurz user add ada@example.com --admin
   kurz shorten https://example.com/spring-sale
   kurz links list
+  kurz stats --workspace acme --group country
   kurz backup kurz-backup.db
   kurz copy --from sqlite://kurz.db --to postgres://kurz@db/kurz
   kurz doctor
@@ -65,7 +69,11 @@ struct Cli {
 enum Command {
     Serve(serve::Args),
     Shorten(shorten::Args),
-    Links(links::Args),
+    Links(Box<links::Args>),
+    Stats(stats::Args),
+    /// List, rename and delete tags
+    #[command(subcommand, after_help = tags::EXAMPLES)]
+    Tags(tags::Command),
     /// Create, show, edit and delete workspaces and their hosts
     #[command(subcommand, after_help = workspace::EXAMPLES)]
     Workspace(workspace::Command),
@@ -73,6 +81,7 @@ enum Command {
     Backup(backup::Args),
     Copy(copy::Args),
     Doctor(doctor::Args),
+    Privacy(privacy::Args),
     /// Create, list and change accounts
     #[command(after_help = user::EXAMPLES)]
     User(OperatorArgs<user::Command>),
@@ -99,11 +108,14 @@ pub fn main() -> ExitCode {
         Command::Serve(args) => serve::run(&args),
         Command::Shorten(args) => shorten::run(&args),
         Command::Links(args) => links::run(&args),
+        Command::Stats(args) => stats::run(&args),
+        Command::Tags(command) => tags::run(&command),
         Command::Workspace(command) => workspace::run(&command),
         Command::Migrate(args) => migrate::run(&args),
         Command::Backup(args) => backup::run(&args),
         Command::Copy(args) => copy::run(&args),
         Command::Doctor(args) => doctor::run(&args),
+        Command::Privacy(args) => privacy::run(&args),
         Command::User(args) => user::run(&args),
         Command::Key(args) => key::run(&args),
         Command::Canon(args) => canon::run(&args),

@@ -4,7 +4,7 @@
 use std::fmt::Write;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
-use kurz_core::clicks::{Click, VisitorKind};
+use kurz_core::clicks::{Click, ClickAnswer, ClickFlags};
 
 /// Upper bounds of the histogram's buckets, in nanoseconds.
 const BOUNDS: [u32; 16] = [
@@ -41,17 +41,19 @@ impl RedirectMetrics {
         self.add_all(std::slice::from_ref(click));
     }
 
+    /// Count those of `clicks` that were redirected.
     pub(super) fn add_all(&self, clicks: &[Click]) {
-        let (mut people, mut nanos, mut buckets) = (0, 0, [0; BOUNDS.len() + 1]);
-        for click in clicks {
-            people += u64::from(click.visitor == VisitorKind::Person);
+        let (mut all, mut people, mut nanos) = (0, 0, 0);
+        let mut buckets = [0; BOUNDS.len() + 1];
+        for click in clicks.iter().filter(|click| click.answer == ClickAnswer::Redirect) {
+            all += 1;
+            people += u64::from(!click.flags.has(ClickFlags::OTHER));
             nanos += u64::from(click.nanos);
             let at = BOUNDS.partition_point(|bound| *bound < click.nanos);
             if let Some(count) = buckets.get_mut(at) {
                 *count += 1;
             }
         }
-        let all = u64::try_from(clicks.len()).unwrap_or(u64::MAX);
         self.people.fetch_add(people, Relaxed);
         self.others.fetch_add(all - people, Relaxed);
         self.nanos.fetch_add(nanos, Relaxed);
@@ -102,16 +104,17 @@ mod tests {
     #[test]
     fn clicks_are_counted_by_visitor_and_duration() {
         let metrics = RedirectMetrics::default();
-        let click = |nanos, visitor| {
+        let click = |nanos, flags| {
             let at = Timestamp::from_ms(0);
-            Click { link: LinkId(1), at, nanos, visitor, reserved: false }
+            Click { flags, ..Click::new(LinkId(1), at, nanos) }
         };
         metrics.add_all(&[
-            click(1_000, VisitorKind::Person),
-            click(1_001, VisitorKind::Person),
-            click(u32::MAX, VisitorKind::Other),
+            click(1_000, ClickFlags::NONE),
+            click(1_001, ClickFlags::RESERVED),
+            Click { answer: ClickAnswer::OverLimit, ..click(5, ClickFlags::NONE) },
+            click(u32::MAX, ClickFlags::OTHER),
         ]);
-        metrics.add(&click(7, VisitorKind::Other));
+        metrics.add(&click(7, ClickFlags::OTHER.with(ClickFlags::PREFETCH)));
         let mut text = String::new();
         metrics.write(&mut text);
         for line in [

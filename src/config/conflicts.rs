@@ -1,11 +1,13 @@
 //! Checks that take more than one setting.
 
 use super::{Config, ConfigError, Net, Retention};
+use kurz_core::code::canonicalise;
 
 /// Refuse settings that are each within bounds and do not fit together.
 pub(super) fn check(config: &Config) -> Result<(), ConfigError> {
     check_tls(&config.net)?;
     check_cleanup(&config.retention)?;
+    check_main_host_urls(config)?;
     check_replica(config)
 }
 
@@ -29,6 +31,23 @@ fn check_cleanup(retention: &Retention) -> Result<(), ConfigError> {
     Err(ConfigError::Conflict(
         "KURZ_CLEANUP_LOCK_AT_LEAST is longer than KURZ_CLEANUP_LOCK_AT_MOST: shorten the first or \
          lengthen the second",
+    ))
+}
+
+/// An address of the main host that leads to another one of it would lead there for ever.
+fn check_main_host_urls(config: &Config) -> Result<(), ConfigError> {
+    let Some(public) = &config.net.public_url else { return Ok(()) };
+    let links = &config.links;
+    let is_own = |url: &String| {
+        canonicalise(url).is_ok_and(|url| url.host().trim_end_matches('.') == public.host())
+    };
+    let urls = [&links.home_url, &links.not_found_url, &links.invalid_code_url];
+    if !urls.into_iter().flatten().any(is_own) {
+        return Ok(());
+    }
+    Err(ConfigError::Conflict(
+        "KURZ_HOME_URL, KURZ_NOT_FOUND_URL and KURZ_INVALID_CODE_URL cannot be on the host of \
+         KURZ_PUBLIC_URL, where they could lead back: name a page elsewhere",
     ))
 }
 
@@ -57,7 +76,10 @@ mod tests {
 
     #[test]
     fn settings_that_contradict_each_other_are_refused() {
-        let table: [(&[(&str, &str)], &str); 4] = [
+        let own =
+            [("KURZ_PUBLIC_URL", "https://k.example"), ("KURZ_HOME_URL", "http://K.example./a")];
+        let table: [(&[(&str, &str)], &str); 5] = [
+            (&own, "cannot be on the host of KURZ_PUBLIC_URL"),
             (&[("KURZ_TLS_CERT", "a")], "KURZ_TLS_CERT is set and KURZ_TLS_KEY is not"),
             (&[("KURZ_TLS_KEY", "a")], "KURZ_TLS_KEY is set and KURZ_TLS_CERT is not"),
             (&[("KURZ_CLEANUP_LOCK_AT_LEAST", "20m")], "longer than KURZ_CLEANUP_LOCK_AT_MOST"),

@@ -8,7 +8,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use super::setting::settings;
-use super::value_parser::{address, choice, number, path, span};
+use super::value_parser::{address, choice, number, path, span, web_url};
 
 /// A hundred years: no clock overflows.
 const LONGEST: Duration = Duration::from_hours(24 * 36_500);
@@ -53,6 +53,13 @@ settings! {
         /// The DNS server that is asked, over TCP, for the TXT records that prove hosts.
         "dns_resolver" => dns_resolver: Option<SocketAddr> =
             address().or_none("the first one that /etc/resolv.conf names"),
+        /// Where `/` of the main host leads, instead of the front page. The pages stay at `/app`.
+        "home_url" => home_url: Option<String> = web_url().or_none("the front page"),
+        /// Where unknown codes of the main host lead, instead of the page that says so.
+        "not_found_url" => not_found_url: Option<String> = web_url().or_none("a page with 404"),
+        /// Where paths of the main host lead that can be no code and are no page.
+        "invalid_code_url" => invalid_code_url: Option<String> =
+            web_url().or_none("a page with 404"),
         /// A file of hosts and addresses that no link may lead to, one per line; it is read again
         /// when it changes.
         "blocklist" => blocklist: Option<PathBuf> = path().or_none("none: nothing is blocked"),

@@ -9,7 +9,9 @@
 pub(crate) mod duration;
 pub(crate) mod size;
 mod access;
+mod analytics;
 mod cache;
+mod clickhouse_url;
 mod client;
 mod codes;
 mod conflicts;
@@ -38,7 +40,9 @@ use std::path::{Path, PathBuf};
 
 pub(crate) use self::access::Access;
 pub use self::access::Signup;
+pub(crate) use self::analytics::Analytics;
 pub(crate) use self::cache::Cache;
+pub use self::clickhouse_url::ClickHouseUrl;
 pub(crate) use self::client::ClientConfig;
 pub use self::codes::Codes;
 pub use self::docs::reference;
@@ -80,6 +84,7 @@ pub struct Config {
     pub log: Log,
     pub(crate) retention: Retention,
     pub(crate) access: Access,
+    pub(crate) analytics: Analytics,
     pub(crate) rates: RateLimits,
 }
 
@@ -132,6 +137,7 @@ impl Config {
             log: Log::read(&layers)?,
             retention: Retention::read(&layers)?,
             access: Access::read(&layers)?,
+            analytics: Analytics::read(&layers)?,
             rates: RateLimits::read(&layers)?,
         };
         conflicts::check(&config)?;
@@ -165,6 +171,7 @@ fn sections() -> Vec<(&'static str, Vec<Setting>)> {
         ("Cache", Cache::settings()),
         ("Log", Log::settings()),
         ("Access", Access::settings()),
+        ("Analytics", Analytics::settings()),
         ("Rate limits", RateLimits::settings()),
     ]
 }

@@ -138,7 +138,7 @@ fn the_file_may_hold_every_type_of_value() {
 }
 
 /// A value that each setting refuses; a setting that is missing here fails the test below.
-const BAD: [(&str, &str); 74] = [
+const BAD: &[(&str, &str)] = &[
     ("front_totals", "perhaps"),
     ("check_bytes", "much"),
     ("listen", "localhost"),
@@ -190,6 +190,9 @@ const BAD: [(&str, &str); 74] = [
     ("counter_ttl", "1y"),
     ("private_targets", "no"),
     ("blocklist", ""),
+    ("home_url", "example.com"),
+    ("not_found_url", "ftp://example.com/"),
+    ("invalid_code_url", "https://"),
     ("targets", "locked"),
     ("host_quarantine", "-1d"),
     ("dns_resolver", "dns.example:53"),
@@ -213,6 +216,17 @@ const BAD: [(&str, &str); 74] = [
     ("user_link_limit", "-1"),
     ("workspace_limit", "1000001"),
     ("custom_code_limit", "many"),
+    ("honour", "cookies"),
+    ("exclude", "::/0"),
+    ("no_track_param", "no track"),
+    ("geo_file", ""),
+    ("channels", ""),
+    ("geo_header", "cf ipcountry"),
+    ("analytics", "on"),
+    ("events_keep", "36501d"),
+    ("sums_keep", "1h"),
+    ("visitor_period", "year"),
+    ("clickhouse", "clickhouse:9000"),
 ];
 
 #[test]

@@ -15,6 +15,7 @@ use ipnet::IpNet;
 use super::error::ConfigError;
 use super::secret::Secret;
 use super::{duration, size};
+use kurz_core::code::canonicalise;
 
 /// Which TOML types the value may have. The environment and the command line only have text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -200,6 +201,13 @@ pub(super) fn networks() -> ValueParser<Vec<IpNet>> {
 pub(super) fn path() -> ValueParser<PathBuf> {
     ValueParser::new(ValueForm::Text, "the path of a file", |text| {
         (!text.is_empty() && !text.contains('\0')).then(|| PathBuf::from(text))
+    })
+}
+
+/// What could be a link's target.
+pub(super) fn web_url() -> ValueParser<String> {
+    ValueParser::new(ValueForm::Text, "an http or https URL", |text| {
+        canonicalise(text).is_ok().then(|| text.to_owned())
     })
 }
 

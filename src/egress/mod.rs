@@ -25,6 +25,6 @@ mod tls_client;
 mod transport;
 mod txt_lookup;
 
-pub(crate) use check::{Checker, TargetCheck};
+pub(crate) use check::{Checker, Health, TargetCheck};
 pub(crate) use host_proof::{HostChallenge, HostProver};
 pub(crate) use transport::Transport;

@@ -23,10 +23,10 @@ use tokio_util::task::TaskTracker;
 
 use super::connection_limit::{ConnectionLimit, EnterError, Permit};
 use super::connection_state::{CloseOrder, ConnectionState};
-use super::fast_path::FastPath;
+use super::fast_path::{FastPath, FastReader};
 use super::http_limits::HttpLimits;
 use super::request_limits::RequestLimits;
-use super::serve_connection::{Alive, Protocols, converse};
+use super::serve_connection::{Alive, FirstRead, Protocols, converse};
 use super::timeouts::{BREATH, Timeouts};
 use super::tls_reload;
 
@@ -151,8 +151,17 @@ where
 
     fn serve(&mut self, stream: TcpStream, peer: SocketAddr, permit: Permit) {
         let state = Arc::new(ConnectionState::default());
-        self.timeouts.add(Arc::clone(&state), Instant::now());
         let service = RequestLimits::new((self.connect)(peer), Arc::clone(&state), &self.limits);
+        let mut fast = FastReader::new(self.tls.is_some());
+        let unread = match self.tls {
+            None => match fast.read_first(&stream, &service) {
+                Some(unread) => unread,
+                None => return,
+            },
+            Some(_) => Bytes::new(),
+        };
+        let first = FirstRead { fast, unread };
+        self.timeouts.add(Arc::clone(&state), Instant::now());
         let alive = Alive { state, permit };
         let protocols = Arc::clone(&self.protocols);
         // Two kinds of future, so that one without TLS is not as large as one with it.
@@ -160,12 +169,12 @@ where
             let tls = Arc::clone(tls);
             self.tasks.spawn(async move {
                 if let Some(stream) = tls_reload::handshake(tls, stream, &alive.state).await {
-                    converse(&protocols, stream, service, alive, true).await;
+                    converse(&protocols, stream, service, alive, first).await;
                 }
             });
         } else {
             self.tasks.spawn(async move {
-                converse(&protocols, stream, service, alive, false).await;
+                converse(&protocols, stream, service, alive, first).await;
             });
         }
     }

@@ -18,7 +18,7 @@ use rustls::{CertificateError, InconsistentKeys, RootCertStore};
 use thiserror::Error;
 
 use crate::config::Net;
-use crate::net::file_version::{self, FileVersion};
+use crate::file_version::{self, FileVersion};
 use kurz_core::time::Timestamp;
 
 /// A chain takes a few KiB; a larger file is something else.

@@ -21,7 +21,7 @@ use super::plain_port;
 use super::socket::Socket;
 
 /// Size of the read buffer. A head that does not fit is not plain.
-const ROOM: usize = 4096;
+pub(super) const ROOM: usize = 4096;
 /// Bytes of answers that are collected before they are sent.
 const MOST: usize = 64 * 1024;
 /// Most header fields of a plain request.
@@ -61,17 +61,31 @@ pub struct PlainHead<'a> {
     /// Path and query.
     pub target: &'a str,
     pub path: &'a str,
+    pub query: Option<&'a str>,
     /// The client asks to close the connection after the answer, which must say so.
     pub close: bool,
     /// The first `Sec-Purpose`.
     pub purpose: Option<&'a [u8]>,
     /// The first `User-Agent`.
     pub agent: Option<&'a [u8]>,
+    /// The first `Referer`.
+    pub referer: Option<&'a [u8]>,
+    /// The first `Accept-Language`.
+    pub languages: Option<&'a [u8]>,
+    /// Whether a `Sec-GPC` is 1.
+    pub gpc: bool,
+    /// Whether a `DNT` is 1.
+    pub dnt: bool,
     pub arrival: Stopwatch,
     pub fields: &'a [httparse::Header<'a>],
 }
 
-impl PlainHead<'_> {
+impl<'a> PlainHead<'a> {
+    /// The values of all fields `name`, the last one first.
+    pub fn values_of(&self, name: &str) -> impl DoubleEndedIterator<Item = &'a [u8]> {
+        self.fields.iter().rev().filter(move |field| is(field, name)).map(|field| field.value)
+    }
+
     /// The fields as hyper would pass them on; `None` where hyper would refuse them.
     pub fn headers(&self) -> Option<HeaderMap> {
         let mut headers = HeaderMap::with_capacity(self.fields.len());
@@ -84,6 +98,16 @@ impl PlainHead<'_> {
 }
 
 type Space<'a> = [MaybeUninit<httparse::Header<'a>>; FIELDS];
+
+/// Use the plain head that `bytes` begin with; `None` if they do not.
+#[cfg(test)]
+pub(crate) fn with_plain_head<T>(
+    bytes: &[u8],
+    use_it: impl FnOnce(&PlainHead<'_>) -> T,
+) -> Option<T> {
+    let mut space = [const { MaybeUninit::uninit() }; FIELDS];
+    read(bytes, &mut space, Stopwatch::start()).map(|(plain, _)| use_it(&plain))
+}
 
 /// Parse the head at the start of `bytes`, with its length; `None` unless it is complete and plain.
 fn read<'a>(
@@ -102,46 +126,74 @@ fn read<'a>(
     }
     let fields: &[httparse::Header<'_>] = head.headers;
     let (mut host, mut purpose, mut agent, mut close) = (None, None, None, false);
+    let (mut referer, mut languages, mut gpc, mut dnt) = (None, None, false, false);
     for field in fields {
         let value = field.value;
         // Compare lengths first: most fields are none of these.
         match field.name.len() {
-            4 if is(field, "host") => {
-                let named = plain_host(std::str::from_utf8(value).ok()?)?;
+            4 if is(field, "Host") => {
+                let named = plain_host(value)?;
                 if host.replace(named).is_some() {
                     return None;
                 }
             }
-            10 if is(field, "user-agent") => agent = agent.or(Some(value)),
-            11 if is(field, "sec-purpose") => purpose = purpose.or(Some(value)),
-            10 if is(field, "connection") => {
+            10 if is(field, "User-Agent") => agent = agent.or(Some(value)),
+            11 if is(field, "Sec-Purpose") => purpose = purpose.or(Some(value)),
+            10 if is(field, "Connection") => {
                 if value.eq_ignore_ascii_case(b"close") {
                     close = true;
                 } else if !value.eq_ignore_ascii_case(b"keep-alive") {
                     return None;
                 }
             }
-            6 if is(field, "expect") => return None,
-            7 if is(field, "upgrade") => return None,
-            14 if is(field, "content-length") => return None,
-            17 if is(field, "transfer-encoding") => return None,
+            7 if is(field, "Referer") => referer = referer.or(Some(value)),
+            15 if is(field, "Accept-Language") => languages = languages.or(Some(value)),
+            7 if is(field, "Sec-GPC") => gpc |= value == b"1",
+            3 if is(field, "DNT") => dnt |= value == b"1",
+            6 if is(field, "Expect") => return None,
+            7 if is(field, "Upgrade") => return None,
+            14 if is(field, "Content-Length") => return None,
+            17 if is(field, "Transfer-Encoding") => return None,
             _ => {}
         }
     }
     let (host, target) = (host?, head.path?);
-    let path = without_query(target)?;
-    Some((PlainHead { host, target, path, close, purpose, agent, arrival, fields }, length))
+    let (path, query) = split_target(target)?;
+    let plain = PlainHead {
+        host,
+        target,
+        path,
+        query,
+        close,
+        purpose,
+        agent,
+        referer,
+        languages,
+        gpc,
+        dnt,
+        arrival,
+        fields,
+    };
+    Some((plain, length))
 }
 
-/// The path of a target; `None` where hyper might refuse the query.
-fn without_query(target: &str) -> Option<&str> {
-    let Some((path, query)) = target.split_once('?') else { return Some(target) };
+/// The path of a target and its query; `None` where hyper might refuse the query.
+fn split_target(target: &str) -> Option<(&str, Option<&str>)> {
+    // Byte by byte: short addresses are short, and a search for a character is made for long texts.
+    let mark = target.bytes().position(|byte| byte == b'?');
+    let Some((path, rest)) = mark.and_then(|mark| target.split_at_checked(mark)) else {
+        return Some((target, None));
+    };
+    let query = rest.get(1..).unwrap_or_default();
     let is_plain = |byte: u8| matches!(byte, b'!' | b'$'..=b';' | b'=' | b'?'..=b'~');
-    query.bytes().all(is_plain).then_some(path)
+    query.bytes().all(is_plain).then_some((path, Some(query)))
 }
 
+/// Whether it is the field `name`. Nearly all clients spell names as given here, so that is compared first:
+/// a few words instead of a loop over letters.
+#[inline]
 fn is(field: &httparse::Header<'_>, name: &str) -> bool {
-    field.name.eq_ignore_ascii_case(name)
+    field.name == name || field.name.eq_ignore_ascii_case(name)
 }
 
 /// Who reads on after the fast path.
@@ -162,12 +214,12 @@ pub(super) struct FastReader {
     /// Whether the bytes come out of TLS.
     has_tls: bool,
     /// Answers, and how many bytes of them have been sent.
-    out: Vec<u8>,
-    sent: usize,
+    pub(super) out: Vec<u8>,
+    pub(super) sent: usize,
     /// A pending answer, sent after those in `out`.
-    later: Option<LaterReply>,
+    pub(super) later: Option<LaterReply>,
     /// Who reads on once `out` is sent.
-    next: Option<NextReader>,
+    pub(super) next: Option<NextReader>,
 }
 
 impl FastReader {
@@ -221,6 +273,10 @@ impl FastReader {
         }
     }
 
+    pub(super) fn has_tls(&self) -> bool {
+        self.has_tls
+    }
+
     /// Whether nothing waits to be answered or sent.
     pub(super) fn is_idle(&self) -> bool {
         self.out.is_empty() && self.later.is_none() && self.next.is_none()
@@ -228,7 +284,7 @@ impl FastReader {
 
     /// Whether the connection's first bytes are not those of HTTP/1.
     #[cold]
-    fn begins_otherwise(&mut self, bytes: &[u8]) -> bool {
+    pub(super) fn begins_otherwise(&mut self, bytes: &[u8]) -> bool {
         self.is_new = false;
         let common = bytes.len().min(PREFACE.len());
         if common > 0 && bytes.get(..common) == PREFACE.get(..common) {
@@ -241,7 +297,7 @@ impl FastReader {
     }
 
     /// Answer each complete head in `bytes`; returns the rest.
-    fn answer<'b, S: FastPath>(&mut self, mut bytes: &'b [u8], service: &S) -> &'b [u8] {
+    pub(super) fn answer<'b, S: FastPath>(&mut self, mut bytes: &'b [u8], service: &S) -> &'b [u8] {
         let arrival = Stopwatch::start();
         self.out.reserve(ANSWER_BYTES);
         while !bytes.is_empty()
@@ -319,6 +375,23 @@ mod tests {
         assert_eq!(read, Some(("kurz.example /abc me prefetch 8".to_owned(), head.len())));
         let bare = "GET /abc HTTP/1.1\r\nHost: a\r\n\r\n";
         assert_eq!(plain(bare), Some(("a /abc - - 1".to_owned(), bare.len())));
+    }
+
+    #[test]
+    fn of_repeated_fields_the_first_counts_and_any_wish_for_privacy() {
+        let head = "GET /abc?a=b HTTP/1.1\r\nHost: a\r\nREFERER: https://one.example/\r\n\
+                    Referer: https://two.example/\r\nAccept-Language: de\r\n\
+                    accept-language: en\r\nSec-GPC: 0\r\nsec-gpc: 1\r\nDNT: 10\r\n\
+                    X-Forwarded-For: 192.0.2.1\r\nx-forwarded-for: 192.0.2.2\r\n\r\n";
+        let found = with_plain_head(head.as_bytes(), |plain| {
+            assert_eq!(plain.query, Some("a=b"));
+            assert_eq!(plain.referer, Some(&b"https://one.example/"[..]));
+            assert_eq!(plain.languages, Some(&b"de"[..]));
+            assert!(plain.gpc && !plain.dnt);
+            let forwarded: Vec<&[u8]> = plain.values_of("x-forwarded-for").collect();
+            assert_eq!(forwarded, [&b"192.0.2.2"[..], b"192.0.2.1"]);
+        });
+        assert!(found.is_some());
     }
 
     #[test]

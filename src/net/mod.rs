@@ -11,7 +11,7 @@
 //!   idle and drain timeouts with one timer per worker; `connection_state`: what they read and order.
 //! - `socket` and `http1_framing`: a malformed head never reaches the service.
 //! - `serve_connection`: one connection from its first byte to its end; `fast_path`: answers its plain GET
-//!   requests without hyper; `idle_eviction`: closes the longest idle connection when there are too many.
+//!   requests without hyper; `first_read`: the first of them before there is a task for the connection; `idle_eviction`: closes the longest idle connection when there are too many.
 //! - `plain_port`: clients that speak TLS at a port without it.
 //! - `certificate` and [`tls_reload`]: certificates, reloaded when their files (`file_version`) change.
 //! - [`request_host`]: the host that a request names; [`signals`]: SIGTERM and SIGINT.
@@ -21,7 +21,7 @@ mod certificate;
 mod connection_limit;
 mod connection_state;
 pub mod fast_path;
-pub mod file_version;
+mod first_read;
 pub mod request_host;
 mod http1_framing;
 pub mod http_limits;

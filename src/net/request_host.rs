@@ -52,7 +52,8 @@ fn host_field(headers: &HeaderMap) -> Result<Option<&str>, HostError> {
 /// Host field that is normalised already, as nearly all are.
 pub fn host_of<T>(request: &Request<T>) -> Result<Cow<'_, str>, HostError> {
     if request.uri().authority().is_none()
-        && let Some(host) = host_field(request.headers())?.and_then(plain_host)
+        && let Some(host) =
+            host_field(request.headers())?.and_then(|field| plain_host(field.as_bytes()))
     {
         return Ok(Cow::Borrowed(host));
     }

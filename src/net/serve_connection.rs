@@ -117,13 +117,19 @@ impl OrderReader<'_> {
     }
 }
 
+/// What the first read of a connection found: the state of the fast path, and the bytes that it did not answer.
+pub(super) struct FirstRead {
+    pub(super) fast: FastReader,
+    pub(super) unread: Bytes,
+}
+
 /// Serve HTTP on `stream` until it ends or is ordered closed.
 pub(super) async fn converse<T, S, B>(
     protocols: &Protocols,
     stream: T,
     service: S,
     alive: Alive,
-    has_tls: bool,
+    first: FirstRead,
 ) where
     T: AsyncRead + AsyncWrite + Unpin + Send + 'static,
     S: Service<Request<Incoming>, Response = Response<B>, Error = Infallible>
@@ -137,7 +143,12 @@ pub(super) async fn converse<T, S, B>(
 {
     let mut socket = Socket::new(stream, Arc::clone(&alive.state));
     let mut orders = OrderReader { alive: &alive, last: None };
-    let mut fast = FastReader::new(has_tls);
+    let FirstRead { mut fast, unread } = first;
+    let has_tls = fast.has_tls();
+    socket.give_back(&unread);
+    if fast.later.is_some() {
+        socket.state().begin_request();
+    }
     loop {
         let next = poll_fn(|cx| poll_fast(cx, &mut orders, &mut fast, &mut socket, &service)).await;
         match next {

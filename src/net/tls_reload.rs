@@ -24,9 +24,9 @@ use tokio_util::sync::CancellationToken;
 
 use super::certificate::{Files, Pair, TlsError};
 use super::connection_state::{CloseOrder, ConnectionState};
-use super::file_version::FileVersion;
 use crate::clock::Clock;
 use crate::config::Net;
+use crate::file_version::FileVersion;
 use kurz_core::time::Timestamp;
 
 /// How often the files are checked. They are read once two checks in a row saw the same versions, so

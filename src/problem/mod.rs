@@ -6,6 +6,7 @@
 mod body;
 mod catalogue;
 
+use std::borrow::Cow;
 use std::error::Error;
 use std::num::NonZeroU32;
 
@@ -68,7 +69,8 @@ struct WorkspaceNames(Vec<String>);
 #[derive(Clone, Debug, Serialize, ToSchema)]
 pub(crate) struct ProblemField {
     /// The field, as the request names it.
-    field: &'static str,
+    #[schema(value_type = String)]
+    field: Cow<'static, str>,
     /// The stable name of the error.
     code: &'static str,
     /// A sentence for people.
@@ -105,7 +107,7 @@ impl Problem {
     pub(crate) fn renaming(mut self, names: &[(&'static str, &'static str)]) -> Self {
         for error in &mut self.errors {
             if let Some((_, to)) = names.iter().find(|(from, _)| *from == error.field) {
-                error.field = to;
+                error.field = (*to).into();
             }
         }
         self
@@ -179,8 +181,8 @@ impl Problem {
     }
 
     /// The fields that cannot be as they are: name, code, sentence.
-    pub(crate) fn fields(&self) -> impl Iterator<Item = (&'static str, &'static str, &str)> {
-        self.errors.iter().map(|error| (error.field, error.code, error.detail.as_str()))
+    pub(crate) fn fields(&self) -> impl Iterator<Item = (&str, &'static str, &str)> {
+        self.errors.iter().map(|error| (&*error.field, error.code, error.detail.as_str()))
     }
 
     /// A 422 for one or more fields.
@@ -266,6 +268,8 @@ impl From<AppError> for Problem {
             AppError::Store(error) => return Self::store(&error),
             AppError::NotFound(missing) => (StatusCode::NOT_FOUND, missing.code()),
             AppError::CodeTaken => (StatusCode::CONFLICT, "code-taken"),
+            AppError::LinkExists => (StatusCode::CONFLICT, "link-exists"),
+            AppError::TagTaken => (StatusCode::CONFLICT, "tag-taken"),
             AppError::WorkspaceTaken => (StatusCode::CONFLICT, "workspace-taken"),
             AppError::WorkspaceDeleted(_) => (StatusCode::CONFLICT, "workspace-deleted"),
             AppError::MainStays | AppError::WorkspaceInUse => {
@@ -319,6 +323,7 @@ impl From<AppError> for Problem {
                 return Self::over_limit("too-many-requests", seconds.into(), detail);
             }
             AppError::TooManySearches => return Self::overloaded("too-many-searches", detail),
+            AppError::AnalyticsSlow => return Self::overloaded("analytics-slow", detail),
             AppError::Busy => return Self::overloaded("busy", detail),
             AppError::NoFreeCode(_) => {
                 let (status, code) = (StatusCode::INTERNAL_SERVER_ERROR, "no-free-code");

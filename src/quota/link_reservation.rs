@@ -3,7 +3,7 @@
 
 use std::sync::atomic::AtomicBool;
 
-use kurz_core::link::LinkId;
+use kurz_core::link::{LinkId, Month};
 use kurz_core::quota::Reservation;
 use tokio::sync::Notify;
 
@@ -28,5 +28,10 @@ impl LinkReservation {
             failed: AtomicBool::new(false),
             done: Notify::new(),
         }
+    }
+
+    /// Give back a hit that was taken: its visitor is not sent on.
+    pub(crate) fn put_back(&self, month: Month) {
+        self.reservation.put_back(month);
     }
 }

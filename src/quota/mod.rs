@@ -1,10 +1,12 @@
-//! The monthly limit of a link where instances share a database: each reserves hits there and takes them without
-//! asking. The rules are in [`kurz_core::quota`]; this sends the requests and waits for the replies.
+//! The limits of links. The monthly limit where instances share a database: each reserves hits there and takes them
+//! without asking. The click limit of a link's whole life: each use is written before the visitor is sent on. The rules are in [`kurz_core::quota`]; this sends the requests and waits for the replies.
 
+mod click_limit;
 mod link_reservation;
 mod membership;
 mod shared;
 
+pub(crate) use click_limit::{ClickLimits, UseOutcome};
 pub(crate) use link_reservation::LinkReservation;
 pub(crate) use shared::SharedQuota;
 

@@ -26,6 +26,17 @@ impl RedirectService {
             Decision::Gone => return Admission::Refuse(Refusal::Gone),
             Decision::Live => {}
         }
+        self.take_hit(link, visitor, now)
+    }
+
+    /// The monthly limit alone.
+    #[inline]
+    pub(super) fn take_hit(
+        &self,
+        link: &CachedLink,
+        visitor: VisitorKind,
+        now: Timestamp,
+    ) -> Admission {
         let limit = link.hit_limit;
         // A link without a limit needs no shared quota.
         let Some((quota, held)) = self.shared(link).filter(|_| limit > 0) else {

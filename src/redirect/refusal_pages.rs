@@ -48,6 +48,10 @@ pub(super) const fn page(refusal: Refusal, language: Language) -> &'static str {
     if let Refusal::Withheld(reason) = refusal {
         return disabled_pages::page(reason, language);
     }
+    let refusal = match refusal {
+        Refusal::Blocked { status: 404, .. } => Refusal::NotFound,
+        other => other,
+    };
     match language {
         Language::English => english(refusal),
         Language::German => german(refusal),
@@ -91,6 +95,37 @@ const fn english(refusal: Refusal) -> &'static str {
             "Please try again",
             "How often this link may still be followed cannot be told right now. Try again in a few seconds."
         ),
+        Refusal::NotYet => {
+            html!("en", "Not yet", "The time of this link has not begun. Try again later.")
+        }
+        Refusal::UsedUp => html!(
+            "en",
+            "Link used up",
+            "This link has been followed as often as it may be. Ask whoever gave it to you for a new one."
+        ),
+        Refusal::Blocked { status: 451, .. } => html!(
+            "en",
+            "Not available here",
+            "This link is not available where you are, for legal reasons."
+        ),
+        Refusal::Blocked { .. } => html!(
+            "en",
+            "Not for you",
+            "Whoever made this link did not mean it for visitors like you."
+        ),
+        Refusal::PasswordMissing | Refusal::PasswordWrong => {
+            html!("en", "Password needed", "This link needs a password.")
+        }
+        Refusal::TooManyPasswords { .. } => html!(
+            "en",
+            "Too many attempts",
+            "Too many passwords were tried for this link. Wait a few minutes and try again."
+        ),
+        Refusal::Busy => html!(
+            "en",
+            "Please try again",
+            "Too many passwords are being compared right now. Try again in a few seconds."
+        ),
     }
 }
 
@@ -131,6 +166,39 @@ const fn german(refusal: Refusal) -> &'static str {
             "Bitte gleich noch einmal",
             "Wie oft diesem Link noch gefolgt werden darf, lässt sich gerade nicht sagen. Versuche es in ein paar Sekunden wieder."
         ),
+        Refusal::NotYet => html!(
+            "de",
+            "Noch nicht",
+            "Die Zeit dieses Links hat noch nicht begonnen. Versuche es später wieder."
+        ),
+        Refusal::UsedUp => html!(
+            "de",
+            "Link aufgebraucht",
+            "Diesem Link wurde so oft gefolgt, wie es geht. Bitte um einen neuen, von wem du ihn hast."
+        ),
+        Refusal::Blocked { status: 451, .. } => html!(
+            "de",
+            "Hier nicht verfügbar",
+            "Dieser Link ist dort, wo du bist, aus rechtlichen Gründen nicht verfügbar."
+        ),
+        Refusal::Blocked { .. } => html!(
+            "de",
+            "Nicht für dich",
+            "Wer diesen Link gemacht hat, hat ihn nicht für Besucher wie dich gedacht."
+        ),
+        Refusal::PasswordMissing | Refusal::PasswordWrong => {
+            html!("de", "Passwort nötig", "Dieser Link braucht ein Passwort.")
+        }
+        Refusal::TooManyPasswords { .. } => html!(
+            "de",
+            "Zu viele Versuche",
+            "Für diesen Link wurden zu viele Passwörter versucht. Warte ein paar Minuten und versuche es wieder."
+        ),
+        Refusal::Busy => html!(
+            "de",
+            "Bitte gleich noch einmal",
+            "Gerade werden zu viele Passwörter geprüft. Versuche es in ein paar Sekunden wieder."
+        ),
     }
 }
 
@@ -170,6 +238,39 @@ const fn spanish(refusal: Refusal) -> &'static str {
             "es",
             "Inténtalo de nuevo",
             "Ahora no se puede saber cuántas veces más se puede seguir este enlace. Inténtalo en unos segundos."
+        ),
+        Refusal::NotYet => html!(
+            "es",
+            "Todavía no",
+            "El tiempo de este enlace aún no ha empezado. Inténtalo más tarde."
+        ),
+        Refusal::UsedUp => html!(
+            "es",
+            "Enlace agotado",
+            "Este enlace se ha seguido tantas veces como se puede. Pide uno nuevo a quien te lo dio."
+        ),
+        Refusal::Blocked { status: 451, .. } => html!(
+            "es",
+            "No disponible aquí",
+            "Este enlace no está disponible donde estás, por motivos legales."
+        ),
+        Refusal::Blocked { .. } => html!(
+            "es",
+            "No es para ti",
+            "Quien hizo este enlace no lo pensó para visitantes como tú."
+        ),
+        Refusal::PasswordMissing | Refusal::PasswordWrong => {
+            html!("es", "Hace falta una contraseña", "Este enlace necesita una contraseña.")
+        }
+        Refusal::TooManyPasswords { .. } => html!(
+            "es",
+            "Demasiados intentos",
+            "Se han probado demasiadas contraseñas para este enlace. Espera unos minutos e inténtalo de nuevo."
+        ),
+        Refusal::Busy => html!(
+            "es",
+            "Inténtalo de nuevo",
+            "Ahora se comprueban demasiadas contraseñas. Inténtalo en unos segundos."
         ),
     }
 }

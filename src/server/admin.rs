@@ -39,7 +39,7 @@ pub(super) async fn upkeep(metrics: PrometheusHandle, stop: CancellationToken) {
 pub(super) fn router(app: Arc<App>, metrics: PrometheusHandle) -> Router {
     let text = [(header::CONTENT_TYPE, "text/plain; version=0.0.4")];
     let all = move |State(app): State<Arc<App>>| async move {
-        (text, metrics.render() + &app.redirect_metrics())
+        (text, metrics.render() + &*app.redirect_metrics())
     };
     Router::new()
         .route("/metrics", get(all))

@@ -14,7 +14,7 @@ use tokio::time::{MissedTickBehavior, interval};
 use tokio_util::sync::CancellationToken;
 
 use crate::app::App;
-use crate::net::file_version::{self, FileVersion};
+use crate::file_version::{self, FileVersion};
 use kurz_core::link::blocklist::{BadLine, Blocklist, MOST_BYTES};
 
 /// How often the file is checked. It is read once two checks in a row saw the same version, so that a

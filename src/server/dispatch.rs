@@ -10,16 +10,21 @@ use std::task::{Context, Poll};
 
 use axum::Router;
 use axum::response::IntoResponse;
-use http::{Method, Request, Response, StatusCode};
+use http::{HeaderMap, Method, Request, Response, StatusCode};
+use http_body_util::{BodyExt, Limited};
 use hyper::body::Incoming;
 use hyper::service::Service;
 use tower::Service as _;
 
+use crate::client_address::TrustedProxies;
 use crate::clock::Stopwatch;
 use crate::net::fast_path::{FastPath, FastReply, PlainHead};
 use crate::net::request_host::{HostError, host_of};
 use crate::problem::Problem;
-use crate::redirect::{PlainRequest, RedirectRequest, RedirectResponse, RedirectService, Verdict};
+use crate::redirect::{
+    ClickFields, ClickSettings, ConnectionPeer, FORM_BYTES, PlainRequest, RedirectRequest,
+    RedirectResponse, RedirectService, Verdict, VisitorHeaders,
+};
 use crate::server::response_body::ResponseBody;
 use crate::telemetry::access_log::{RedirectLog, RedirectRecord};
 use crate::telemetry::{RequestId, Telemetry};
@@ -30,7 +35,7 @@ use crate::web::HostOfRequest;
 pub(super) struct Dispatch {
     /// Its worker's own, so that a new connection changes no count that other workers change.
     worker: Arc<WorkerDispatch>,
-    peer: IpAddr,
+    peer: ConnectionPeer,
 }
 
 /// What the connections of a worker share.
@@ -71,17 +76,16 @@ impl WorkerDispatch {
 
     /// For a connection from `peer`.
     pub(super) fn for_peer(self: &Arc<Self>, peer: IpAddr) -> Dispatch {
-        Dispatch { worker: Arc::clone(self), peer }
+        Dispatch { worker: Arc::clone(self), peer: self.redirects.peer(peer) }
     }
 }
 
 impl Dispatch {
     fn route(&self, mut request: Request<Incoming>, host: String) -> DispatchFuture {
-        let client = self.worker.redirects.proxies.client(self.peer, request.headers());
+        let client = self.worker.redirects.proxies.client(self.peer.address, request.headers());
         request.extensions_mut().insert(HostOfRequest(host));
         request.extensions_mut().insert(client);
-        let is_trusted = self.worker.redirects.proxies.trust(self.peer);
-        let id = self.worker.telemetry.admit(&mut request, is_trusted);
+        let id = self.worker.telemetry.admit(&mut request, self.peer.is_trusted);
         let answer = self.worker.router.clone().call(request);
         // A task of its own, so that a request runs to its end although its client disconnects.
         // Otherwise a change could be stored and the caches never invalidated.
@@ -104,10 +108,21 @@ impl Dispatch {
         DispatchFuture::Now(ready(Ok(answer.map(ResponseBody::Any))))
     }
 
+    /// A request of the fast path, as one of hyper's.
+    fn plain_request<'a>(
+        &'a self,
+        plain: &PlainHead<'a>,
+        headers: &'a HeaderMap,
+    ) -> RedirectRequest<'a> {
+        let PlainHead { host, path, query, arrival, .. } = *plain;
+        let (method, peer) = (&Method::GET, &self.peer);
+        RedirectRequest { method, host, path, query, headers, peer, arrival }
+    }
+
     /// A record for the access log, where redirects are logged.
     fn redirect_line(&self, request: &RedirectRequest<'_>) -> Option<RedirectLine> {
         let log = self.worker.redirect_log.clone()?;
-        let client = self.worker.redirects.proxies.client(request.peer, request.headers).0;
+        let client = self.worker.redirects.proxies.client(request.peer.address, request.headers).0;
         let (host, path) = (request.host.to_owned(), request.path.to_owned());
         Some(RedirectLine { log, host, path, client, arrival: request.arrival })
     }
@@ -116,15 +131,28 @@ impl Dispatch {
     #[cold]
     fn log_fast(&self, plain: &PlainHead<'_>, answer: &[u8]) {
         let Some(headers) = plain.headers() else { return };
-        let PlainHead { host, path, arrival, .. } = *plain;
-        let (method, peer) = (&Method::GET, self.peer);
-        let request = RedirectRequest { method, host, path, headers: &headers, peer, arrival };
+        let request = self.plain_request(plain, &headers);
         // `HTTP/1.1 302 Found`
         let status = answer.get(9..12).and_then(|digits| StatusCode::from_bytes(digits).ok());
         if let (Some(line), Some(status)) = (self.redirect_line(&request), status) {
             line.send(status);
         }
     }
+}
+
+/// What a click is made of, from a head on the fast path.
+#[inline]
+pub(super) fn plain_fields<'a>(
+    plain: &PlainHead<'a>,
+    clicks: &ClickSettings,
+    proxies: &TrustedProxies,
+    peer: &ConnectionPeer,
+) -> ClickFields<'a> {
+    let PlainHead { host, query, purpose, agent, referer, languages, gpc, dnt, .. } = *plain;
+    let forwarded = plain.values_of("x-forwarded-for");
+    let client = clicks.plain_client(proxies, peer, forwarded, |name| plain.values_of(name).last());
+    let headers = VisitorHeaders { purpose, agent, referer, languages, gpc, dnt };
+    ClickFields { host, query, headers, client }
 }
 
 /// A line of the access log whose status is not known yet.
@@ -159,8 +187,9 @@ impl Service<Request<Incoming>> for Dispatch {
             method: request.method(),
             host: &host,
             path: request.uri().path(),
+            query: request.uri().query(),
             headers: request.headers(),
-            peer: self.peer,
+            peer: &self.peer,
             arrival,
         };
         let line = self.redirect_line(&redirect_request);
@@ -177,6 +206,18 @@ impl Service<Request<Incoming>> for Dispatch {
                     Ok(answer.map(ResponseBody::from))
                 }))
             }
+            Verdict::Form(miss) => {
+                let redirects = self.worker.redirects.clone();
+                let body = Limited::new(request.into_body(), FORM_BYTES);
+                DispatchFuture::Later(Box::pin(async move {
+                    let Ok(body) = body.collect().await else {
+                        return Ok(too_large().map(ResponseBody::Any));
+                    };
+                    let answer = redirects.answer_form(miss, &body.to_bytes()).await;
+                    log(line, &answer);
+                    Ok(answer.map(ResponseBody::from))
+                }))
+            }
             Verdict::NotMine => {
                 let host = host.into_owned();
                 self.route(request, host)
@@ -187,9 +228,11 @@ impl Service<Request<Incoming>> for Dispatch {
 
 impl FastPath for Dispatch {
     fn try_answer(&self, plain: &PlainHead<'_>, out: &mut Vec<u8>) -> FastReply {
-        let PlainHead { host, path, close, purpose, agent, arrival, .. } = *plain;
+        let PlainHead { path, close, arrival, .. } = *plain;
         let begin = out.len();
-        let request = PlainRequest { host, path, close, purpose, agent, arrival };
+        let RedirectService { clicks, proxies, .. } = &self.worker.redirects;
+        let fields = plain_fields(plain, clicks, proxies, &self.peer);
+        let request = PlainRequest { path, close, fields, arrival };
         if self.worker.redirects.send_on(&request, out) {
             if self.worker.redirect_log.is_some() {
                 self.log_fast(plain, out.get(begin..).unwrap_or_default());
@@ -197,14 +240,7 @@ impl FastPath for Dispatch {
             return FastReply::Done;
         }
         let Some(headers) = plain.headers() else { return FastReply::Unknown };
-        let redirect_request = RedirectRequest {
-            method: &Method::GET,
-            host,
-            path,
-            headers: &headers,
-            peer: self.peer,
-            arrival,
-        };
+        let redirect_request = self.plain_request(plain, &headers);
         let line = self.redirect_line(&redirect_request);
         match self.worker.redirects.answer(&redirect_request) {
             Verdict::Answer(answer) => {
@@ -222,7 +258,7 @@ impl FastPath for Dispatch {
                     out
                 }))
             }
-            Verdict::NotMine => FastReply::Unknown,
+            Verdict::Form(_) | Verdict::NotMine => FastReply::Unknown,
         }
     }
 }
@@ -231,6 +267,12 @@ fn log(line: Option<RedirectLine>, answer: &RedirectResponse) {
     if let Some(line) = line {
         line.send(answer.status());
     }
+}
+
+/// The answer for a form that is larger than any of ours, or that ended early.
+fn too_large() -> Response<axum::body::Body> {
+    let detail = "The form is too large, or ended early.";
+    Problem::new(StatusCode::PAYLOAD_TOO_LARGE, "body-too-large", detail).into_response()
 }
 
 /// The answer for a task that was cancelled: the router catches panics itself.

@@ -15,3 +15,6 @@ mod parts;
 pub mod routes;
 pub mod run;
 mod stored_secrets;
+
+#[cfg(test)]
+mod tests;

@@ -6,20 +6,30 @@ use std::sync::Arc;
 use super::routes;
 use super::run::StartError;
 use super::stored_secrets::StoredSecrets;
-use crate::app::{COST, Parts, Passwords, Policy, SearchLimit, SearchLimitSettings};
-use crate::cache::{ActiveBlocklist, Hosts, LinkCache, LinkCacheSizes, ReuseCache};
+use crate::app::{
+    AnalyticsPolicy, COST, Parts, Passwords, Policy, PrivacyNotice, SearchLimit,
+    SearchLimitSettings,
+};
+use crate::cache::{
+    ActiveBlocklist, Hosts, LinkCache, LinkCacheSizes, LinkDefaults, PlanSettings, ReuseCache,
+};
+use crate::clickhouse::ClickHouse;
 use crate::clicks::ClickWriter;
-use crate::client_address::TrustedProxies;
+use crate::clicks::classify::{Classifier, ClassifierError, ClassifierSettings};
+use crate::client_address::{Networks, TrustedProxies};
 use crate::clock::Clock;
-use crate::config::{Config, PrivateTargets, RateLimits, Targets, password_threads};
+use crate::config::{
+    Analytics, Config, Links, PrivateTargets, RateLimits, Targets, password_threads,
+};
 use crate::egress::HostProver;
 use crate::entropy::Entropy;
 use crate::peers::Peers;
-use crate::quota::SharedQuota;
-use crate::redirect::RedirectService;
+use crate::quota::{ClickLimits, SharedQuota};
+use crate::redirect::{ClickSettings, PasswordCheck, RedirectService, VisitorClasses};
 use crate::redis::Redis;
-use crate::store::Store;
+use crate::store::{HostUrls, Store};
 use crate::telemetry::RequestIds;
+use kurz_core::analytics::AnalyticsMode;
 use kurz_core::clicks::Visitors;
 use kurz_core::limits;
 use kurz_core::link::OwnAddresses;
@@ -40,8 +50,15 @@ pub(super) async fn parts(
     let redis = config.redis.url.clone();
     let redis = redis.map(|url| Arc::new(Redis::new(url, config.store.tls_ca.clone())));
     let peers = Arc::new(Peers::new(Arc::clone(&store), redis, &name, &entropy));
+    let clickhouse = clickhouse(config, name)?;
     let workers = config.net.workers().get();
-    let clicks = ClickWriter::start(workers, &store, clock.now()).await?;
+    let mode = analytics_policy(config).mode_with(None);
+    let classifier = classifier(config, bound, &entropy)?;
+    let (geo_file, agent_parser) = (classifier.geo_file(), classifier.agent_parser());
+    let channels = classifier.channels();
+    let secrets = StoredSecrets { store: &store, clock: &clock, entropy: &entropy };
+    let visitor_seed = secrets.visitor_seed().await?;
+    let clicks = ClickWriter::start(workers, &store, classifier, mode, clock.now()).await?;
     let quota = if store.is_single_process() {
         None
     } else {
@@ -50,9 +67,13 @@ pub(super) async fn parts(
         Some(Arc::new(SharedQuota::join(store, peers, clicks.id(), clock, on_outage).await?))
     };
     let blocked = Arc::new(ActiveBlocklist::default());
+    let plans = PlanSettings {
+        agents: Arc::clone(&agent_parser),
+        no_track_param: config.analytics.no_track_param.clone(),
+    };
     let links = LinkCache::new(
         LinkCacheSizes { bytes: config.cache.link_bytes(), workers },
-        hit_limit,
+        LinkDefaults { hit_limit, details: mode > AnalyticsMode::Off, plans },
         Arc::clone(&store),
         quota.clone(),
         Arc::clone(&blocked),
@@ -63,10 +84,15 @@ pub(super) async fn parts(
         blocked,
         links: Arc::new(links),
         reuse: Arc::new(ReuseCache::new(config.cache.repeat_bytes)),
-        hosts: Arc::new(Hosts::default()),
+        hosts: Arc::new(Hosts::new(&main_host_urls(&config.links))),
         peers,
         quota,
         clicks: Arc::new(clicks),
+        clickhouse,
+        geo_file,
+        visitor_seed,
+        agent_parser,
+        channels,
         reserved: Arc::new(routes::reserved()),
         scrambler,
         code_length: config.codes.code_length,
@@ -81,16 +107,41 @@ pub(super) async fn parts(
     })
 }
 
+/// Where addresses of the main host lead that are no link's.
+fn main_host_urls(links: &Links) -> HostUrls {
+    HostUrls {
+        home: links.home_url.clone(),
+        not_found: links.not_found_url.clone(),
+        invalid_code: links.invalid_code_url.clone(),
+    }
+}
+
 /// The redirect service over these parts.
-pub(super) fn redirects(parts: &Parts, proxies: Arc<TrustedProxies>) -> RedirectService {
-    RedirectService {
+pub(super) async fn redirects(
+    config: &Config,
+    parts: &Parts,
+    proxies: Arc<TrustedProxies>,
+) -> Result<RedirectService, StartError> {
+    let Parts { store, clock, entropy, .. } = parts;
+    let seed = StoredSecrets { store, clock, entropy }.visitor_seed().await?;
+    Ok(RedirectService {
         near: Arc::default(),
         links: Arc::clone(&parts.links),
         hosts: Arc::clone(&parts.hosts),
         quota: parts.quota.clone(),
         writer: Arc::clone(&parts.clicks),
         queue: parts.clicks.queue(0),
-        visitors: Arc::new(Visitors::new(random(&parts.entropy))),
+        visitors: Arc::new(Visitors::new(seed)),
+        clicks: Arc::new(click_settings(&config.analytics)),
+        classes: Arc::new(VisitorClasses::new(
+            Arc::clone(&parts.agent_parser),
+            parts.geo_file.clone(),
+            seed,
+        )),
+        channels: Arc::clone(&parts.channels),
+        seen: Arc::default(),
+        click_limits: ClickLimits::new(Arc::clone(&parts.store)),
+        passwords: password_check(&parts.passwords),
         date: Arc::default(),
         reserved: Arc::clone(&parts.reserved),
         limits: Arc::clone(&parts.limits),
@@ -98,6 +149,48 @@ pub(super) fn redirects(parts: &Parts, proxies: Arc<TrustedProxies>) -> Redirect
         throttle: Arc::default(),
         clock: parts.clock.clone(),
         request_ids: RequestIds::new(parts.entropy.clone()),
+    })
+}
+
+/// Compares passwords of links on the threads that compare those of accounts.
+fn password_check(passwords: &Arc<Passwords>) -> PasswordCheck {
+    let passwords = Arc::clone(passwords);
+    PasswordCheck::new(move |password, hash| {
+        let passwords = Arc::clone(&passwords);
+        Box::pin(async move { passwords.matches_link(&password, hash).await.ok() })
+    })
+}
+
+fn classifier(
+    config: &Config,
+    bound: SocketAddr,
+    entropy: &Entropy,
+) -> Result<Box<Classifier>, ClassifierError> {
+    let mut seed = [0; 8];
+    entropy.fill(&mut seed);
+    let settings = ClassifierSettings {
+        seed: u64::from_le_bytes(seed),
+        own_host: Some(config.net.public_url_at(bound).host().to_owned()),
+        channels: config.analytics.channels.clone(),
+        geo_file: config.analytics.geo_file.clone(),
+    };
+    Classifier::new(settings).map(Box::new)
+}
+
+fn clickhouse(config: &Config, store: String) -> Result<Option<Arc<ClickHouse>>, StartError> {
+    let Some(url) = &config.analytics.clickhouse else { return Ok(None) };
+    let clickhouse = ClickHouse::new(url, config.store.tls_ca.as_deref());
+    let clickhouse = clickhouse.map_err(|error| StartError::Setting(error.to_string()))?;
+    Ok(Some(Arc::new(clickhouse.owned_by(store))))
+}
+
+fn click_settings(analytics: &Analytics) -> ClickSettings {
+    ClickSettings {
+        honours_gpc: analytics.honour.gpc,
+        honours_dnt: analytics.honour.dnt,
+        excluded: Networks::new(analytics.exclude.clone().unwrap_or_default()),
+        no_track_param: analytics.no_track_param.clone(),
+        country_field: analytics.geo_header.clone(),
     }
 }
 
@@ -117,11 +210,20 @@ fn policy(config: &Config, bound: SocketAddr) -> Policy {
         signup: config.access.signup,
         anon_ttl: config.retention.anon_ttl,
         front_totals: config.access.front_totals,
+        health_checks: config.retention.health_checks,
+        no_track_param: config.analytics.no_track_param.clone(),
         purge_grace: config.retention.purge_grace,
         user_link_limit: i64::try_from(user_link_limit).unwrap_or(i64::MAX),
         workspace_limit: config.access.workspace_limit,
         custom_code_limit: config.access.custom_code_limit,
+        analytics: analytics_policy(config),
+        privacy: PrivacyNotice::of(config),
     }
+}
+
+fn analytics_policy(config: &Config) -> AnalyticsPolicy {
+    let Analytics { mode, events_keep, sums_keep, visitor_period, .. } = config.analytics;
+    AnalyticsPolicy { mode, events_keep, sums_keep, period: visitor_period }
 }
 
 fn passwords(rates: &RateLimits) -> std::io::Result<Passwords> {
@@ -153,10 +255,4 @@ fn search_limits(config: &Config) -> SearchLimitSettings {
     let RateLimits { searches, searches_per_account, .. } = config.rates;
     let numbers = SearchLimitSettings { in_all: searches, per_account: searches_per_account };
     if config.net.limits { numbers } else { SearchLimitSettings::default() }
-}
-
-fn random(entropy: &Entropy) -> u64 {
-    let mut bytes = [0; 8];
-    entropy.fill(&mut bytes);
-    u64::from_ne_bytes(bytes)
 }

@@ -41,8 +41,11 @@ pub fn reserved() -> Reserved {
         api.paths.paths.iter().partition(|(_, methods)| methods.get.is_some());
     let reads = reads.into_iter().map(|(path, _)| path.as_str());
     let others = others.into_iter().map(|(path, _)| path.as_str());
-    Reserved::from_routes(reads.chain(pages.iter().map(|(path, _)| *path)))
-        .with_other_methods(others)
+    // The first segment of these is no page, so a link that has the word as its code goes on redirecting.
+    let is_deep = |path: &&str| ["/privacy/", "/s/"].iter().any(|start| path.starts_with(start));
+    let (deep, pages): (Vec<&str>, Vec<&str>) =
+        pages.iter().map(|(path, _)| *path).partition(is_deep);
+    Reserved::from_routes(reads.chain(pages)).with_other_methods(others.chain(deep))
 }
 
 /// The router with a span for each request and its id in the answer.

@@ -17,6 +17,7 @@ use super::blocklist_file::{BlocklistError, BlocklistFile};
 use super::dispatch::WorkerDispatch;
 use super::{admin, parts, routes};
 use crate::app::{App, AppError, CleanupTimes};
+use crate::clicks::classify::ClassifierError;
 use crate::client_address::TrustedProxies;
 use crate::clock::Clock;
 use crate::config::{AdminListen, Config, Retention};
@@ -54,6 +55,9 @@ pub enum StartError {
     Blocklist(#[from] BlocklistError),
     #[error("cannot start: {0}")]
     System(#[from] std::io::Error),
+    /// A file that clicks are classified by cannot be used.
+    #[error(transparent)]
+    Classifier(#[from] ClassifierError),
     /// The first use of the store failed.
     #[error(transparent)]
     App(#[from] AppError),
@@ -93,11 +97,13 @@ impl RunningServer {
         let (bound, drawn) = (public.address(), entropy.clone());
         let parts = parts::parts(config, store, bound, clock.clone(), entropy);
         let parts = Box::pin(parts).await?;
-        let redirects = parts::redirects(&parts, proxies);
+        let redirects = Box::pin(parts::redirects(config, &parts, proxies)).await?;
         let (peers, quota) = (Arc::clone(&parts.peers), parts.quota.clone());
+        let geo_file = parts.geo_file.clone();
         let app = Arc::new(App::new(parts).await?);
         // Before the first request: quotas are counted from the tables.
         app.apply_abandoned_clicks(jobs::flush::SILENT, true).await?;
+        Box::pin(app.keep_visitor_keys()).await?;
 
         let (stop, tasks) = (CancellationToken::new(), TaskTracker::new());
         let telemetry = Telemetry::start(&config.log, clock.clone(), drawn, &tasks, &stop)?;
@@ -106,6 +112,9 @@ impl RunningServer {
         if let Some((file, list)) = blocklist {
             app.block(list);
             tasks.spawn(file.follow(Arc::clone(&app), stop.clone()));
+        }
+        if let Some(file) = geo_file {
+            tasks.spawn(file.follow(stop.clone()));
         }
         if let Some(tls) = tls {
             tasks.spawn(tls.follow(TlsReloader::hangup()?, clock, stop.clone()));
@@ -223,6 +232,10 @@ fn spawn_jobs(
     tasks.spawn(jobs::store_connections::run(Arc::clone(app), stop.clone()));
     tasks.spawn(jobs::store_file::run(Arc::clone(app), stop.clone()));
     tasks.spawn(jobs::heartbeat::run(Arc::clone(app), stop.clone()));
+    tasks.spawn(jobs::events::run(Arc::clone(app), stop.clone()));
+    if app.clickhouse_works().is_some() {
+        tasks.spawn(jobs::clickhouse::run(Arc::clone(app), stop.clone()));
+    }
     let schedule = jobs::cleanup::Schedule {
         delay: retention.cleanup_delay,
         every: retention.cleanup_interval,

@@ -3,6 +3,7 @@
 
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use xxhash_rust::xxh64::xxh64;
 
 use super::run::StartError;
 use crate::clock::Clock;
@@ -23,6 +24,11 @@ impl StoredSecrets<'_> {
     /// The prefix of this store's channels and keys on a Redis that others may use as well.
     pub(super) async fn channel_name(&self) -> Result<String, StartError> {
         self.read_or_draw::<9>("fleet").await
+    }
+
+    /// The seed of the hashes of user agents, which visitors are recognised by: the same on every instance.
+    pub(super) async fn visitor_seed(&self) -> Result<u64, StartError> {
+        Ok(xxh64(self.read_or_draw::<16>("visitor_seed").await?.as_bytes(), 0))
     }
 
     pub(super) async fn tokens(&self, access: &Access) -> Result<Tokens, StartError> {

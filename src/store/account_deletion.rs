@@ -4,11 +4,12 @@
 //! statement or transaction (`live_rows`). So no link of it comes after its links were deleted. No workspace
 //! loses its last administrator: that is looked at with its members locked.
 
+use crate::store::cleanup::read_address;
 use crate::store::driver::{Outcome, Step, statements};
 use crate::store::members::other_admin;
 use crate::store::value::SqlValue;
 use crate::store::workspaces::read_id;
-use crate::store::{Error, NewAuditEntry, Store, audit};
+use crate::store::{Error, LinkAddress, NewAuditEntry, Store, audit};
 use kurz_core::account::UserId;
 use kurz_core::code::WorkspaceId;
 use kurz_core::time::Timestamp;
@@ -43,7 +44,7 @@ statements! {
     DELETE_LINKS = "update links set deleted_at = $1, updated_at = $1, version = version + 1
         where id in (select id from links where list_scope = $2
             and deleted_at is null and purged_at is null limit $3)
-        returning workspace, code";
+        returning id, workspace, code";
     DELETE = "delete from users where id = $1 and deleted_at is not null";
     LIST_MARKED = "select id from users where deleted_at is not null order by deleted_at limit $1";
 }
@@ -90,16 +91,16 @@ impl Store {
         rows.iter().map(|row| read_id(row.text(0)?)).collect()
     }
 
-    /// Delete some of a user's own links; the workspace and code of each. Empty: none is left.
+    /// Delete some of a user's own links; the address of each. Empty: none is left.
     pub async fn delete_own_links(
         &self,
         id: UserId,
         now: Timestamp,
-    ) -> Result<Vec<(String, String)>, Error> {
+    ) -> Result<Vec<LinkAddress>, Error> {
         let own = SqlValue::owned(format!("main/{id}"));
         let params = [now.into(), own, SqlValue::Int(PART)];
         let rows = self.db.write(Step::new(DELETE_LINKS, params)).await?;
-        rows.iter().map(|row| Ok((row.text(0)?.to_owned(), row.text(1)?.to_owned()))).collect()
+        rows.iter().map(read_address).collect()
     }
 
     /// Remove a marked account, whose links are deleted; its address is free again.

@@ -59,9 +59,9 @@ statements! {
         and (cast($5 as text) is null or c.subject_kind = $5)
         order by c.at desc, c.id desc limit $6");
     /// The creation of a link is in its own row: an entry for each would make creation more expensive.
-    MADE = made!("(l.created_at, l.id) < ($1, $2)
+    MADE = made!("l.alias_of is null and (l.created_at, l.id) < ($1, $2)
         order by l.created_at desc, l.id desc limit $3");
-    MADE_BY_USER = made!("l.list_scope = $1 and (l.created_at, l.id) < ($2, $3)
+    MADE_BY_USER = made!("l.list_scope = $1 and l.alias_of is null and (l.created_at, l.id) < ($2, $3)
         order by l.created_at desc, l.id desc limit $4");
     RETIRE = "delete from audit
         where id in (select id from audit where at < $1 order by at limit $2) returning id";

@@ -13,6 +13,7 @@ use crate::store::text::Piece::{Nulls, Text};
 use crate::store::text::text;
 use crate::store::value::{SqlRow, SqlValue};
 use crate::store::{Error, Store, audit};
+use kurz_core::link::LinkId;
 use kurz_core::time::Timestamp;
 
 /// Links that have been deleted or expired for as long as the parameter `$grace` says.
@@ -39,7 +40,7 @@ statements! {
                 order by expires_at limit $2)
             and expires_at <= ", database_now!("$1"), "
             and expired_at is null and deleted_at is null and purged_at is null
-        returning workspace, code");
+        returning id, workspace, code");
     /// Each half reads an index of its own. A link in both is found twice, and purged once.
     DUE = concat!("select id from links where purged_at is null
             and deleted_at <= ", database_now!("$1"), " - $2
@@ -51,7 +52,7 @@ statements! {
     PURGE = text!(Text("update links set target = '', "), Nulls(PURGED_COLUMNS),
         Text(concat!(", purged_at = ", database_now!("$1"), ", version = version + 1
         where id = $2 and purged_at is null and ", is_due!("$1", "$3"), "
-        returning workspace, code")));
+        returning id, workspace, code")));
     PURGE_TAGS = "delete from link_tags
         where link_id in (select id from links where id = $1 and purged_at is not null)";
     PURGE_STATS = "delete from link_stats
@@ -60,6 +61,10 @@ statements! {
         where link_id in (select id from links where id = $1 and purged_at is not null)";
     PURGE_SYNCED = "delete from synced_urls
         where link_id in (select id from links where id = $1 and purged_at is not null)";
+    PURGE_PLANS = "delete from link_plans
+        where link_id in (select id from links where id = $1 and purged_at is not null)";
+    PURGE_USES = "delete from link_uses
+        where link_id in (select id from links where id = $1 and purged_at is not null)";
     PURGE_HEALTH = "delete from link_health
         where link_id in (select id from links where id = $1 and purged_at is not null)";
 }
@@ -67,6 +72,7 @@ statements! {
 /// The address of a link that cleanup changed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LinkAddress {
+    pub id: LinkId,
     pub workspace: String,
     pub code: String,
 }
@@ -107,7 +113,15 @@ impl Store {
         for id in due {
             let params = [self.db.clock_param(now), SqlValue::Int(id), SqlValue::Int(grace)];
             steps.push(Step::new(PURGE, params));
-            let rows_of = [PURGE_TAGS, PURGE_STATS, PURGE_REPORTS, PURGE_SYNCED, PURGE_HEALTH];
+            let rows_of = [
+                PURGE_TAGS,
+                PURGE_STATS,
+                PURGE_REPORTS,
+                PURGE_SYNCED,
+                PURGE_PLANS,
+                PURGE_USES,
+                PURGE_HEALTH,
+            ];
             steps.extend(rows_of.map(|sql| Step::new(sql, [SqlValue::Int(id)])));
             steps.push(audit::empty_step(id));
         }
@@ -120,8 +134,11 @@ impl Store {
 
 /// The rows of all steps after the fence that read something back.
 fn read_addresses(rows: &[Vec<SqlRow>]) -> Result<Vec<LinkAddress>, Error> {
-    let read = |row: &SqlRow| {
-        Ok(LinkAddress { workspace: row.text(0)?.to_owned(), code: row.text(1)?.to_owned() })
-    };
-    rows.iter().skip(1).flatten().filter(|row| !row.0.is_empty()).map(read).collect()
+    rows.iter().skip(1).flatten().filter(|row| !row.0.is_empty()).map(read_address).collect()
+}
+
+/// From a row of number, workspace and code.
+pub(super) fn read_address(row: &SqlRow) -> Result<LinkAddress, Error> {
+    let (workspace, code) = (row.text(1)?.to_owned(), row.text(2)?.to_owned());
+    Ok(LinkAddress { id: LinkId(row.int(0)?), workspace, code })
 }

@@ -3,8 +3,9 @@
 //! Invariant: only these statements enable a link again: neither an edit, nor deleting
 //! and restoring it, nor its purge, nor asking for the same URL again.
 
+use crate::store::cleanup::read_address;
 use crate::store::driver::{Step, statements};
-use crate::store::value::{SqlRow, SqlValue};
+use crate::store::value::SqlValue;
 use crate::store::{Error, LinkAddress, NewAuditEntry, Store};
 use kurz_core::account::UserId;
 use kurz_core::link::{LinkId, Reason};
@@ -23,13 +24,13 @@ statements! {
             version = version + 1
         where id in (select id from links where list_scope = $2 and owner_id = $3
             and disabled_at is null and purged_at is null limit $4)
-        returning workspace, code";
+        returning id, workspace, code";
     /// Those that were disabled with their owner's account, and not for themselves.
     ENABLE_OWN = "update links set disabled_at = null, disabled_reason = null, updated_at = $1,
             version = version + 1
         where id in (select id from links where list_scope = $2 and owner_id = $3
             and disabled_reason = 'account' and purged_at is null limit $4)
-        returning workspace, code";
+        returning id, workspace, code";
 }
 
 const PART: i64 = 500;
@@ -65,9 +66,6 @@ impl Store {
         let sql = if disabled { DISABLE_OWN } else { ENABLE_OWN };
         let params =
             [now.into(), SqlValue::text(list), SqlValue::Int(owner.0), SqlValue::Int(PART)];
-        let read = |row: &SqlRow| {
-            Ok(LinkAddress { workspace: row.text(0)?.to_owned(), code: row.text(1)?.to_owned() })
-        };
-        self.db.write(Step::new(sql, params)).await?.iter().map(read).collect()
+        self.db.write(Step::new(sql, params)).await?.iter().map(read_address).collect()
     }
 }

@@ -4,12 +4,20 @@
 //! Invariant: a link is reserved before its target is visited, under the lock, and is not due again
 //! before its next time: so no link is visited more often, whatever becomes of the process.
 
+use crate::store::cleanup::read_address;
 use crate::store::driver::{Outcome, Step, statements};
 use crate::store::locks::HeldLock;
 use crate::store::value::{SqlRow, SqlValue};
-use crate::store::{Error, Store};
+use crate::store::{Error, LinkAddress, Store};
 use kurz_core::link::LinkId;
 use kurz_core::time::Timestamp;
+
+/// How long failures that count lie apart, in milliseconds.
+macro_rules! apart {
+    () => {
+        "600000"
+    };
+}
 
 statements! {
     DUE_AGAIN = "select l.id, l.target from link_health h join links l on l.id = h.link_id
@@ -33,8 +41,26 @@ statements! {
         where link_health.next_check_at <= excluded.last_checked_at
         returning link_id";
     /// Changes nothing when the target was edited meanwhile.
-    SETTLE = "update link_health set destination_status = $1, http_status = $2, last_checked_at = $3
-        where link_id = $4 and exists (select 1 from links where id = $4 and target = $5)";
+    /// A failure counts at least ten minutes after the last one that counted. While a link with a plan fails, it
+    /// is checked again after that time: its fallback depends on it.
+    SETTLE = concat!("update link_health set destination_status = $1, http_status = $2,
+            last_checked_at = $3,
+            failures = case when cast($4 as bigint) = 0 then 0
+                when failed_at is null or failed_at <= cast($3 as bigint) - ", apart!(), "
+                    then failures + 1
+                else failures end,
+            failed_at = case when $4 = 0 then null
+                when failed_at is null or failed_at <= $3 - ", apart!(), " then $3
+                else failed_at end,
+            next_check_at = case when $4 = 0 then next_check_at
+                when exists (select 1 from links where id = $5 and plan_at is not null)
+                    then $3 + ", apart!(), "
+                else next_check_at end
+        where link_id = $5 and exists (select 1 from links where id = $5 and target = $6)");
+    FAILED_CHECKS = "select failures from link_health where link_id = $1";
+    /// Links with a plan whose target may just have gone down or come back.
+    TURNED = "select l.id, l.workspace, l.code from links l join link_health h on h.link_id = l.id
+        where l.id = $1 and l.plan_at is not null and h.failures in (0, 3)";
 }
 
 /// A link whose target is to be checked.
@@ -51,6 +77,8 @@ pub struct CheckResult {
     pub status: &'static str,
     /// The HTTP status of the last response; `None` when there was none.
     pub http_status: Option<u16>,
+    /// Whether the target is down, as far as this check can tell.
+    pub has_failed: bool,
     pub at: Timestamp,
 }
 
@@ -98,17 +126,31 @@ impl Store {
         Ok(Some(reserved.map(|(due, _)| due).collect()))
     }
 
-    pub async fn settle_checks(&self, checked: &[CheckResult]) -> Result<(), Error> {
+    /// How many checks of a link's target have failed in a row.
+    pub async fn find_failed_checks(&self, link: LinkId) -> Result<u64, Error> {
+        let row = self.db.find(FAILED_CHECKS, &[SqlValue::Int(link.0)]).await?;
+        let failures = row.map(|row| row.int(0)).transpose()?.unwrap_or(0);
+        Ok(u64::try_from(failures).unwrap_or_default())
+    }
+
+    /// Store what was found; the links whose redirects may have changed by it.
+    pub async fn settle_checks(&self, checked: &[CheckResult]) -> Result<Vec<LinkAddress>, Error> {
         let mut order: Vec<&CheckResult> = checked.iter().collect();
         order.sort_unstable_by_key(|one| one.due.link);
-        let steps = order.into_iter().map(|one| {
+        let steps = order.into_iter().flat_map(|one| {
             let link = SqlValue::Int(one.due.link.0);
             let target = SqlValue::text(&one.due.target);
             let http_status = one.http_status.map(i64::from).into();
             let status = SqlValue::text(one.status);
-            Step::new(SETTLE, [status, http_status, one.at.into(), link, target])
+            let has_failed = SqlValue::Int(i64::from(one.has_failed));
+            let settle = [status, http_status, one.at.into(), has_failed, link.clone(), target];
+            [Step::new(SETTLE, settle), Step::new(TURNED, [link])]
         });
-        self.db.batch(steps.collect()).await.map(|_| ())
+        let Outcome::Done(rows) = self.db.batch(steps.collect()).await? else {
+            return Ok(Vec::new());
+        };
+        let turned = rows.iter().skip(1).step_by(2).flatten();
+        turned.map(read_address).collect()
     }
 }
 

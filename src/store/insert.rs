@@ -4,9 +4,11 @@
 //! A purged link keeps its row, so the same indexes guard its code for good. Whether the workspace and the
 //! owner exist is decided in the same statement or transaction, so no deletion can miss a link.
 
+use crate::store::aliases::drop_purged_step;
 use crate::store::driver::{Outcome, Step, statements};
 use crate::store::link_columns::{FIELD_COLUMNS, LINK_COLUMNS, at, field_values, join_tags};
 use crate::store::live_rows::{live_workspace, live_workspace_text};
+use crate::store::plans::plan_step;
 use crate::store::row_checksum::row_checksum;
 use crate::store::text::Piece::{Assignments, Names, Params, Text};
 use crate::store::text::text;
@@ -14,7 +16,7 @@ use crate::store::value::{SqlRow, SqlValue};
 use crate::store::{Error, Store};
 use kurz_core::account::UserId;
 use kurz_core::code::{Code, WorkspaceId};
-use kurz_core::link::{LinkFields, LinkId, LinkOrigin, Month, Strategy};
+use kurz_core::link::{LinkFields, LinkId, LinkOrigin, Month, StoredPlan, Strategy};
 use kurz_core::time::Timestamp;
 
 /// Where the columns of the fields begin.
@@ -23,7 +25,7 @@ const FIRST_FIELD: usize = LINK_COLUMNS.len() - FIELD_COLUMNS.len();
 const BEFORE_WORKSPACE: &[&str] = LINK_COLUMNS.split_at(at!(workspace)).0;
 const AFTER_WORKSPACE: &[&str] = LINK_COLUMNS.split_at(at!(workspace) + 1).1;
 /// The first parameter of `REVIVE` after those of the fields.
-const AFTER_FIELDS: usize = 8 + FIELD_COLUMNS.len();
+const AFTER_FIELDS: usize = 9 + FIELD_COLUMNS.len();
 
 statements! {
     /// Changes nothing when the code, the bare code on the main host or, for a deterministic link,
@@ -53,9 +55,9 @@ statements! {
     /// that was disabled.
     REVIVE = text!(
         Text("update links set strategy = $1, target = $2, created_at = $3, updated_at = $3,
-            owner_id = $4, made_key = $5, made_from = $6, row_checksum = $7, claim_hash = null,
+            owner_id = $4, made_key = $5, made_from = $6, row_checksum = $7, plan_at = $8, claim_hash = null,
             deleted_at = null, expired_at = null, purged_at = null, version = version + 1, "),
-        Assignments(FIELD_COLUMNS, 8),
+        Assignments(FIELD_COLUMNS, 9),
         Text(" where workspace = "),
         Params(AFTER_FIELDS, 1),
         Text(" and code = "),
@@ -76,8 +78,9 @@ statements! {
     MOVE_STATS = "update link_stats set list_scope = (select list_scope from links where id = $1)
         where link_id = $1";
     /// Only when the link holds exactly these tags: not when its insert found the code taken.
-    TAG = "insert into link_tags (workspace, tag, link_id)
-        select workspace, cast($1 as text), id from links where id = $2 and tags = $3
+    TAG = "insert into link_tags (workspace, tag, link_id, position)
+        select workspace, cast($1 as text), id, cast($2 as bigint) from links
+            where id = $3 and tags = $4
         on conflict do nothing";
     /// No row back: the month's links are used up.
     COUNT_LINK = "insert into user_months (user_id, month, links) values ($1, $2, 1)
@@ -131,6 +134,7 @@ pub struct NewLink {
     pub made: LinkOrigin,
     /// Revive the deleted, expired or purged link of this code instead of inserting a row.
     pub revive: bool,
+    pub plan: Option<StoredPlan>,
 }
 
 /// Where a new link ended up.
@@ -189,6 +193,7 @@ impl Store {
         if let [link] = links
             && !link.revive
             && link.fields.tags.is_empty()
+            && link.plan.is_none()
             && limit.is_none()
         {
             return self.insert_alone(link).await;
@@ -199,12 +204,12 @@ impl Store {
         let mut steps = Vec::with_capacity(gate_count + links.len());
         steps.extend(gates);
         // The link whose place a step's row tells; `None` for tags.
-        let account =
-            limit.map(|limit| [SqlValue::Int(limit.user.0), SqlValue::Int(limit.month.number())]);
-        steps.extend(account.clone().map(|account| Step::new(LOCK_MONTH, account)));
+        steps.extend(limit.map(lock_month_step));
         let mut owners = vec![None; steps.len()];
         for (at, link) in order {
             if link.revive {
+                steps.push(drop_purged_step(link.id));
+                owners.push(None);
                 let dead = [
                     SqlValue::Int(link.id.0),
                     SqlValue::blob(&link.canonical_hash),
@@ -216,7 +221,7 @@ impl Store {
             let limit = limit.filter(|_| is_counted(link));
             let step = match limit {
                 _ if link.revive => revive_step(link),
-                Some(limit) => insert_custom_step(link, limit),
+                Some(limit) => insert_custom_step(row_of(link), limit),
                 None => insert_step(link),
             };
             steps.push(if all_or_none { step.or_undo() } else { step });
@@ -224,11 +229,8 @@ impl Store {
             if link.revive {
                 steps.push(Step::new(MOVE_STATS, [SqlValue::Int(link.id.0)]));
             }
-            if let Some(account) = account.clone().filter(|_| limit.is_some()) {
-                let params = account.into_iter().chain([SqlValue::Int(link.id.0)]);
-                steps.push(Step::new(COUNT_CUSTOM, params));
-            }
-            steps.extend(tag_steps(link.id, &link.fields.tags));
+            steps.extend(limit.map(|limit| count_custom_step(limit, link.id)));
+            steps.extend(steps_after(link));
             owners.resize(steps.len(), None);
         }
         match self.db.batch(steps).await? {
@@ -252,7 +254,7 @@ impl Store {
         }
     }
 
-    /// Store a link that has no tags, in one statement.
+    /// Store a link that has neither tags nor a plan, in one statement.
     async fn insert_alone(&self, link: &NewLink) -> Result<Inserted, Error> {
         let mut row = row_of(link);
         let workspace = row.remove(at!(workspace));
@@ -283,7 +285,7 @@ impl Store {
             Step::new(COUNT_LINK, params).or_undo(),
             insert_step(link).or_undo(),
         ];
-        steps.extend(tag_steps(link.id, &link.fields.tags));
+        steps.extend(steps_after(link));
         match self.db.batch(steps).await? {
             Outcome::Done(rows) => {
                 let row = rows.get(2).and_then(|rows| rows.first());
@@ -320,22 +322,37 @@ fn gates(links: &[&NewLink]) -> Vec<Step> {
     pairs.into_iter().map(|(owner, workspace)| live_workspace(workspace, owner)).collect()
 }
 
-/// Store a link with a custom code, if `limit` permits.
-fn insert_custom_step(link: &NewLink, limit: MonthlyLinkLimit) -> Step {
+/// Before links with custom codes are stored within `limit`.
+pub(super) fn lock_month_step(limit: MonthlyLinkLimit) -> Step {
+    Step::new(LOCK_MONTH, [SqlValue::Int(limit.user.0), SqlValue::Int(limit.month.number())])
+}
+
+/// Store a row with a custom code, if `limit` permits.
+pub(super) fn insert_custom_step(row: Vec<SqlValue<'_>>, limit: MonthlyLinkLimit) -> Step {
     let limit = [
         SqlValue::Int(limit.user.0),
         SqlValue::Int(limit.month.number()),
         SqlValue::Int(limit.limit),
     ];
-    Step::new(INSERT_CUSTOM, row_of(link).into_iter().chain(limit))
+    Step::new(INSERT_CUSTOM, row.into_iter().chain(limit))
+}
+
+/// After it, if it was stored.
+pub(super) fn count_custom_step(limit: MonthlyLinkLimit, id: LinkId) -> Step {
+    let (user, month) = (SqlValue::Int(limit.user.0), SqlValue::Int(limit.month.number()));
+    Step::new(COUNT_CUSTOM, [user, month, SqlValue::Int(id.0)])
 }
 
 pub(super) fn insert_step(link: &NewLink) -> Step {
-    Step::new(INSERT, row_of(link))
+    insert_row_step(row_of(link))
+}
+
+pub(super) fn insert_row_step(row: Vec<SqlValue<'_>>) -> Step {
+    Step::new(INSERT, row)
 }
 
 /// The values of the columns, in the order of [`LINK_COLUMNS`].
-fn row_of(link: &NewLink) -> Vec<SqlValue<'_>> {
+pub(super) fn row_of(link: &NewLink) -> Vec<SqlValue<'_>> {
     let values = [
         (at!(id), SqlValue::Int(link.id.0)),
         (at!(workspace), SqlValue::text(link.workspace.as_str())),
@@ -352,6 +369,7 @@ fn row_of(link: &NewLink) -> Vec<SqlValue<'_>> {
         (at!(made_key), link.made.key.map(|key| key.0).into()),
         (at!(made_from), link.made.client.as_deref().into()),
         (at!(row_checksum), checksum_of(link)),
+        (at!(plan_at), plan_at(link).into()),
     ];
     let mut row = vec![SqlValue::Null; LINK_COLUMNS.len()];
     for (column, value) in values.into_iter().chain((FIRST_FIELD..).zip(field_values(&link.fields)))
@@ -372,6 +390,7 @@ fn revive_step(link: &NewLink) -> Step {
         link.made.key.map(|key| key.0).into(),
         link.made.client.as_deref().into(),
         checksum_of(link),
+        plan_at(link).into(),
     ];
     let end = [
         SqlValue::text(link.workspace.as_str()),
@@ -381,15 +400,29 @@ fn revive_step(link: &NewLink) -> Step {
     Step::new(REVIVE, start.into_iter().chain(field_values(&link.fields)).chain(end))
 }
 
+/// What is written once the link's row is.
+fn steps_after(link: &NewLink) -> impl Iterator<Item = Step> {
+    let stats = link.revive.then(|| Step::new(MOVE_STATS, [SqlValue::Int(link.id.0)]));
+    let has_plan_step = link.revive || link.plan.is_some();
+    let plan = has_plan_step.then(|| plan_step(link.id, link.plan.as_ref(), checksum_of(link)));
+    stats.into_iter().chain(plan).chain(tag_steps(link.id, &link.fields.tags))
+}
+
 fn checksum_of(link: &NewLink) -> SqlValue<'static> {
-    row_checksum(link.id, link.workspace.as_str(), link.code.as_str(), &link.target)
+    let (workspace, code) = (link.workspace.as_str(), link.code.as_str());
+    row_checksum(link.id, workspace, code, &link.target, link.plan.as_ref())
+}
+
+fn plan_at(link: &NewLink) -> Option<Timestamp> {
+    link.plan.as_ref().map(|_| link.created_at)
 }
 
 /// The rows by which a link is found under its tags, once its `tags` column holds them.
 pub(super) fn tag_steps(id: LinkId, tags: &[String]) -> impl Iterator<Item = Step> {
     let joined = join_tags(tags);
-    tags.iter().map(move |tag| {
-        Step::new(TAG, [SqlValue::text(tag), SqlValue::Int(id.0), joined.as_deref().into()])
+    (0..).zip(tags).map(move |(position, tag)| {
+        let (tag, position) = (SqlValue::text(tag), SqlValue::Int(position));
+        Step::new(TAG, [tag, position, SqlValue::Int(id.0), joined.as_deref().into()])
     })
 }
 

@@ -4,7 +4,7 @@
 use crate::store::Error;
 use crate::store::text::Selected;
 use crate::store::value::{SqlRow, SqlValue};
-use kurz_core::link::LinkFields;
+use kurz_core::link::{ArchivedAt, LinkFields};
 use kurz_core::time::Timestamp;
 
 macro_rules! link_columns {
@@ -23,7 +23,7 @@ macro_rules! link_columns {
         /// What a [`kurz_core::link::Link`] is read from; begins with [`LINK_COLUMNS`].
         pub(super) const LINK_SELECTED: &[Selected] = &[
             $(Selected { name: stringify!($column), expression: concat!("l.", stringify!($column)) },)+
-            $(Selected { name: stringify!($field), expression: concat!("l.", stringify!($field)) },)+
+            $(Selected { name: stringify!($field), expression: field_expression!($field) },)+
             $(Selected { name: stringify!($name), expression: $expression },)+
         ];
 
@@ -36,6 +36,18 @@ macro_rules! link_columns {
         pub(super) fn read_fields(row: &SqlRow) -> Result<LinkFields, Error> {
             Ok(LinkFields { $($field: ColumnValue::read(row, at!($field))?),+ })
         }
+    };
+}
+
+/// What is selected for a field: its column, but for tags, which may have been renamed since the link was
+/// written.
+macro_rules! field_expression {
+    (tags) => {
+        "(select string_agg(t.tag, '\n' order by t.position) from link_tags t
+            where t.link_id = l.id)"
+    };
+    ($field:ident) => {
+        concat!("l.", stringify!($field))
     };
 }
 
@@ -55,8 +67,9 @@ pub(super) use at;
 link_columns! {
     table: id, workspace, code, strategy, target, canonical_hash, created_at, updated_at, expired_at,
         deleted_at, purged_at, main_since, version, owner_id, claim_hash, disabled_at,
-        disabled_reason, disabled_note, made_key, made_from, row_checksum;
-    fields: title, tags, expires_at, hit_limit, redirect_status;
+        disabled_reason, disabled_note, made_key, made_from, row_checksum, analytics_mode, plan_at,
+        alias_of;
+    fields: title, note, tags, expires_at, hit_limit, redirect_status, archived_at;
     joined: redirect_count = "coalesce(s.redirect_count, 0)",
         avg_redirect_ms = "coalesce(s.avg_redirect_ms, cast(0 as double precision))",
         last_redirect_at = "nullif(s.last_redirect_at, 0)",
@@ -64,19 +77,27 @@ link_columns! {
         month_hits = "coalesce(s.month_hits, 0)",
         destination_status = "h.destination_status",
         destination_http_status = "h.http_status",
-        last_checked_at = "h.last_checked_at";
+        last_checked_at = "h.last_checked_at",
+        plan = "case when l.plan_at is null then null
+            else (select p.plan from link_plans p where p.link_id = l.id) end",
+        plan_keys = "case when l.plan_at is null then null
+            else (select p.keys from link_plans p where p.link_id = l.id) end",
+        aliases = "(select string_agg(a.code, ',' order by a.id) from links a where a.alias_of = l.id)";
 }
 
 /// What a purge empties beside the target: everything that is not needed to keep the code taken.
 pub(super) const PURGED_COLUMNS: &[&str] = &[
     "title",
+    "note",
     "tags",
+    "archived_at",
     "hit_limit",
     "claim_hash",
     "made_key",
     "made_from",
     "disabled_note",
     "row_checksum",
+    "plan_at",
 ];
 
 /// Where [`LINK_SELECTED`] comes from.
@@ -119,6 +140,16 @@ impl ColumnValue for Option<Timestamp> {
 
     fn read(row: &SqlRow, column: usize) -> Result<Self, Error> {
         row.opt_time(column)
+    }
+}
+
+impl ColumnValue for ArchivedAt {
+    fn to_value(&self) -> SqlValue<'_> {
+        self.0.into()
+    }
+
+    fn read(row: &SqlRow, column: usize) -> Result<Self, Error> {
+        row.opt_time(column).map(ArchivedAt)
     }
 }
 

@@ -2,8 +2,10 @@
 
 use std::collections::HashSet;
 
+use crate::store::aliases::{aliased, leads_to};
 use crate::store::driver::statements;
 use crate::store::link_columns::{at, read_fields};
+use crate::store::plans::read_plan;
 use crate::store::text::Piece::{Params, Text};
 use crate::store::text::text;
 use crate::store::value::{SqlRow, SqlValue};
@@ -48,15 +50,22 @@ statements! {
 pub const CODES_AT_ONCE: usize = 90;
 
 impl Store {
-    /// A link by its code, tombstones included.
+    /// A link by its code or an alias, tombstones included.
     pub async fn find_link(
         &self,
         workspace: &WorkspaceId,
         code: &Code,
     ) -> Result<Option<Link>, Error> {
         let params = [SqlValue::text(workspace.as_str()), SqlValue::text(code.as_str())];
-        let link = self.db.find(FIND, &params).await?.map(|row| read_sound(&row)).transpose()?;
-        expect_asked(link, code.as_str(), |link| link.code == *code && link.workspace == *workspace)
+        let Some(row) = self.db.find(FIND, &params).await? else { return Ok(None) };
+        let found = read_sound(&row)?;
+        if found.code != *code || found.workspace != *workspace {
+            return Err(row_checksum::wrong_row(found.id, code.as_str()));
+        }
+        match aliased(row.opt_int(at!(alias_of))?) {
+            Some(link) => self.find_link_by_id(link).await,
+            None => Ok(Some(found)),
+        }
     }
 
     /// Which of `codes`, of which the first [`CODES_AT_ONCE`] count, are taken in a workspace or on the
@@ -89,20 +98,13 @@ impl Store {
     ) -> Result<Option<Link>, Error> {
         let params = [SqlValue::text(workspace.as_str()), SqlValue::blob(canonical_hash)];
         let row = self.db.find(FIND_SAME, &params).await?;
-        let link = row.map(|row| read_sound(&row)).transpose()?;
-        expect_asked(link, "a URL", |link| link.canonical_hash == *canonical_hash)
-    }
-}
-
-/// The link that was asked for, not one to which a damaged index leads.
-fn expect_asked(
-    link: Option<Link>,
-    asked: &str,
-    is: impl Fn(&Link) -> bool,
-) -> Result<Option<Link>, Error> {
-    match link {
-        Some(link) if !is(&link) => Err(row_checksum::wrong_row(link.id, asked)),
-        link => Ok(link),
+        match row.map(|row| read_sound(&row)).transpose()? {
+            // Not one to which a damaged index leads.
+            Some(link) if link.canonical_hash != *canonical_hash => {
+                Err(row_checksum::wrong_row(link.id, "a URL"))
+            }
+            link => Ok(link),
+        }
     }
 }
 
@@ -110,7 +112,9 @@ fn expect_asked(
 fn read_sound(row: &SqlRow) -> Result<Link, Error> {
     let link = read_link(row)?;
     let (workspace, code) = (link.workspace.as_str(), link.code.as_str());
-    row_checksum::expect(link.id, workspace, code, &link.target, row.opt_int(at!(row_checksum))?)?;
+    let leads_to = leads_to(&link.target, row.opt_int(at!(alias_of))?);
+    let stored = row.opt_int(at!(row_checksum))?;
+    row_checksum::expect(link.id, workspace, code, &leads_to, link.plan.as_ref(), stored)?;
     Ok(link)
 }
 
@@ -152,7 +156,17 @@ pub(super) fn read_link(row: &SqlRow) -> Result<Link, Error> {
             key: row.opt_int(at!(made_key))?.map(KeyId),
             client: row.opt_text(at!(made_from))?.map(str::to_owned),
         },
+        plan: read_plan(row, at!(plan_at), at!(plan), at!(plan_keys))?,
+        aliases: row.opt_text(at!(aliases))?.map(read_aliases).transpose()?.unwrap_or_default(),
     })
+}
+
+/// Codes with commas between.
+fn read_aliases(text: &str) -> Result<Vec<Code>, Error> {
+    let read = |code: &str| {
+        Code::parse(code).ok_or_else(|| Error::Corrupt(format!("`{code}` is no code")))
+    };
+    text.split(',').map(read).collect()
 }
 
 fn read_disabled(row: &SqlRow) -> Result<Option<Disabled>, Error> {

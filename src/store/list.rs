@@ -40,6 +40,26 @@ pub(super) struct ListSteps {
 const STEPS: ListSteps =
     ListSteps { first: 1000, next: 4000, gathered: TOO_MANY - 1, walk: Duration::from_millis(25) };
 
+/// Whether archived links are in a list.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Archived {
+    /// All but them; in a list of deleted links they are.
+    #[default]
+    Without,
+    With,
+    Only,
+}
+
+impl Archived {
+    const fn as_str(self) -> &'static str {
+        match self {
+            Self::Without => "without",
+            Self::With => "with",
+            Self::Only => "only",
+        }
+    }
+}
+
 /// Which links of a list, in which order, from where on.
 #[derive(Clone, Debug)]
 pub struct ListQuery {
@@ -48,7 +68,8 @@ pub struct ListQuery {
     pub status: Option<Status>,
     pub strategy: Option<Strategy>,
     pub tag: Option<String>,
-    /// Text that code, title or target holds, in any case of the letters A to Z.
+    pub archived: Archived,
+    /// Text that code, title, target or note holds, in any case of the letters A to Z.
     pub search: Option<String>,
     pub sort: Sort,
     /// Go on after this place.
@@ -97,11 +118,12 @@ impl ListQuery {
         }
     }
 
-    fn filters(&self) -> [SqlValue<'_>; 3] {
+    fn filters(&self) -> [SqlValue<'_>; 4] {
         [
             self.strategy.map(Strategy::as_str).into(),
             self.tag.as_deref().into(),
             self.search.as_deref().map(|text| SqlValue::owned(like_pattern(text))).into(),
+            SqlValue::text(self.archived.as_str()),
         ]
     }
 
@@ -118,6 +140,9 @@ impl ListQuery {
         sources.extend(self.tag.as_deref().map(|tag| ("tag", SqlValue::text(tag))));
         if let Some(status) = self.status.filter(|status| *status != Status::Active) {
             sources.push((status.as_str(), SqlValue::text("")));
+        }
+        if self.archived == Archived::Only {
+            sources.push(("archived", SqlValue::text("")));
         }
         let strategy = self.strategy.map(Strategy::as_str);
         sources.extend(strategy.map(|strategy| ("strategy", SqlValue::text(strategy))));

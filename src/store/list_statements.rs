@@ -13,10 +13,10 @@ use crate::store::search_index::{postgres_candidates, sqlite_candidates};
 use crate::store::text::Piece::{Selected, Text};
 use crate::store::text::text;
 
-/// Which links, whatever the list and the order: status at a time, strategy, tag, and a text that they
-/// hold somewhere.
+/// Which links, whatever the list and the order: status at a time, strategy, tag, a text that they hold
+/// somewhere, and whether archived ones are among them. Deleted ones are, archived or not.
 macro_rules! filters {
-    ($status:literal, $now:literal, $strategy:literal, $tag:literal, $like:literal) => {
+    ($status:literal, $now:literal, $strategy:literal, $tag:literal, $like:literal, $archived:literal) => {
         concat!(
             "l.purged_at is null
             and case cast(",
@@ -51,7 +51,14 @@ macro_rules! filters {
             $like,
             " escape '\\' or lower(l.target) like ",
             $like,
-            " escape '\\')"
+            " escape '\\' or lower(l.note) like ",
+            $like,
+            " escape '\\') and case cast(",
+            $archived,
+            " as text)
+                when 'only' then l.archived_at is not null
+                when 'without' then l.archived_at is null or l.deleted_at is not null
+                else 1 = 1 end"
         )
     };
 }
@@ -67,26 +74,26 @@ macro_rules! stretch {
     ($key:literal, $id:literal, $after:literal, $until:literal, $order:literal) => {
         concat!(
             " and ",
-            filters!("$2", "$3", "$4", "$5", "$6"),
+            filters!("$2", "$3", "$4", "$5", "$6", "$7"),
             " and (",
             $key,
             ", ",
             $id,
             ") ",
             $after,
-            " ($7, $8) and (",
+            " ($8, $9) and (",
             $key,
             ", ",
             $id,
             ") ",
             $until,
-            " ($9, $10) order by ",
+            " ($10, $11) order by ",
             $key,
             $order,
             ", ",
             $id,
             $order,
-            " limit $11"
+            " limit $12"
         )
     };
 }
@@ -98,7 +105,8 @@ macro_rules! walk {
     };
 }
 
-/// A walk by the number of clicks, among those that have any.
+/// A walk by the number of clicks, among those that have any: `+ 0`, because SQLite would take this condition
+/// for the end of its range, instead of the place to stop at, and read all that have clicks.
 macro_rules! counted {
     ($scope:literal, $direction:tt) => {
         text!(
@@ -108,7 +116,7 @@ macro_rules! counted {
                 " from link_stats s join links l on l.id = s.link_id
                 left join link_health h on h.link_id = l.id where ",
                 $scope,
-                " and s.redirect_count > 0",
+                " and s.redirect_count + 0 > 0",
                 stretch!("s.redirect_count", "s.link_id", $direction)
             ))
         )
@@ -168,6 +176,8 @@ macro_rules! candidates {
                 and deleted_at is not null and purged_at is null
             union all select id from links where $1 = 'DISABLED' and list_scope between $4 and $5
                 and disabled_at is not null and purged_at is null
+            union all select id from links where $1 = 'archived' and list_scope between $4 and $5
+                and archived_at is not null and purged_at is null
             union all select id from links where $1 = 'EXPIRED' and list_scope = $4 and $4 = $5
                 and expires_at <= $6 and purged_at is null
             union all select id from links where $1 = 'EXPIRED' and list_scope between $4 and $5
@@ -190,17 +200,17 @@ macro_rules! gathered {
             "where l.id in (",
             $candidates,
             ") and l.workspace || '' = $3 and l.list_scope || '' between $4 and $5 and ",
-            filters!("$7", "$6", "$8", "$9", "$10"),
+            filters!("$7", "$6", "$8", "$9", "$10", "$11"),
             " and (",
             $key,
             ", l.id) ",
             $after,
-            " ($11, $12) order by ",
+            " ($12, $13) order by ",
             $key,
             $order,
             ", l.id",
             $order,
-            " limit $13"
+            " limit $14"
         ))
     };
     (sqlite $key:literal desc) => {
@@ -265,9 +275,9 @@ statements! {
     BOUND_BY_CODE = bound!("links where list_scope = $1 and purged_at is null", "code", "id", asc);
     BOUND_BY_CODE_BACKWARDS =
         bound!("links where list_scope = $1 and purged_at is null", "code", "id", desc);
-    BOUND_FEWEST_CLICKS = bound!("link_stats where list_scope = $1 and redirect_count > 0",
+    BOUND_FEWEST_CLICKS = bound!("link_stats where list_scope = $1 and redirect_count + 0 > 0",
         "redirect_count", "link_id", asc);
-    BOUND_MOST_CLICKS = bound!("link_stats where list_scope = $1 and redirect_count > 0",
+    BOUND_MOST_CLICKS = bound!("link_stats where list_scope = $1 and redirect_count + 0 > 0",
         "redirect_count", "link_id", desc);
     MAIN_BOUND_OLDEST = bound!("links where cast($1 as text) = 'main'", "created_at", "id", asc);
     MAIN_BOUND_NEWEST = bound!("links where cast($1 as text) = 'main'", "created_at", "id", desc);
@@ -278,10 +288,10 @@ statements! {
     MAIN_BOUND_BY_CODE = bound!("links where workspace = $1", "code", "id", asc);
     MAIN_BOUND_BY_CODE_BACKWARDS = bound!("links where workspace = $1", "code", "id", desc);
     MAIN_BOUND_FEWEST_CLICKS =
-        bound!("link_stats where cast($1 as text) = 'main' and redirect_count > 0",
+        bound!("link_stats where cast($1 as text) = 'main' and redirect_count + 0 > 0",
             "redirect_count", "link_id", asc);
     MAIN_BOUND_MOST_CLICKS =
-        bound!("link_stats where cast($1 as text) = 'main' and redirect_count > 0",
+        bound!("link_stats where cast($1 as text) = 'main' and redirect_count + 0 > 0",
             "redirect_count", "link_id", desc);
 
     COUNT_CANDIDATES = concat!("select count(*) from (", candidates!(sqlite_candidates!()), ") c"),

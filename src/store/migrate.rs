@@ -43,6 +43,9 @@ const MIGRATIONS: &[Migration] = migrations![
     "0011_hosts_and_codes",
     "0012_http_status_and_synced_urls",
     "0013_reservations",
+    "0014_events",
+    "0015_plans",
+    "0016_link_fields",
 ];
 
 /// The number that instances agree on before they migrate one PostgreSQL database.
@@ -180,4 +183,12 @@ pub(super) fn split_before(name: &str) -> ((String, String), (String, String)) {
         )
     };
     (join(&MIGRATIONS[..at]), join(&MIGRATIONS[at..=at]))
+}
+
+/// The texts of all steps after the one of this name.
+#[cfg(test)]
+pub(super) fn steps_after(name: &str) -> (String, String) {
+    let at = MIGRATIONS.iter().position(|one| one.name == name).expect("the step exists");
+    let rest = MIGRATIONS.get(at + 1..).unwrap_or_default();
+    (rest.iter().map(|one| one.sqlite).collect(), rest.iter().map(|one| one.postgres).collect())
 }

@@ -4,6 +4,8 @@
 //! date; each other file holds the statements of one concern, each of them once.
 
 mod account_deletion;
+mod aliases;
+mod analytics_links;
 mod audit;
 mod backup;
 mod claims;
@@ -15,6 +17,7 @@ mod disable;
 mod driver;
 mod edit;
 mod error;
+mod events;
 mod health;
 mod insert;
 mod inspect;
@@ -33,6 +36,7 @@ mod locks;
 mod members;
 mod migrate;
 mod pending_hosts;
+mod plans;
 mod postgres;
 mod redirect_lookup;
 mod replica;
@@ -48,6 +52,7 @@ mod sqlite_readers;
 mod statements;
 mod store_file;
 mod sync;
+mod tags;
 mod text;
 mod tls;
 mod users;
@@ -62,21 +67,27 @@ mod list_tests;
 mod tests;
 
 pub use account_deletion::AccountMark;
+pub use aliases::{AliasAdded, MOST_ALIASES, NewAlias};
 pub use audit::{AuditQuery, AuditRow, NewAuditEntry, Subject};
 pub use backup::backup;
 pub use claims::Claim;
 pub use cleanup::LinkAddress;
-pub use clicks::{LogRow, PeriodClicks, PlatformTotals, WriteSeq};
+pub use clicks::{LogRow, LoggedEvents, PeriodClicks, PlatformTotals, WriteSeq};
 pub use copy::{Checksum, Progress};
-pub use edit::{LinkEdit, Restored};
+pub use edit::{EditOutcome, LinkEdit, Restored};
 pub use error::Error;
+pub use events::{
+    AnalyticsShare, BlockKey, DaySumRow, EventColumn, EventDay, EventLogRow, EventSizes, EventTask,
+    EventTaskKind, LINKS_AT_ONCE, LinkMode, NewEventBlock, SmallBlock, VisitorPeriodKey,
+    WorkspaceKeeping, WorkspacePrivacy,
+};
 pub use health::{CheckResult, DueCheck};
 pub use insert::{Inserted, InsertedLink, MonthlyLinkLimit, NewLink};
 pub use instances::Instance;
 pub use invitations::{Accepted, Invitation, Invited, NewInvitation};
 pub use keys::{ApiKey, KeyInsert};
 pub use links::CODES_AT_ONCE;
-pub use list::{ListQuery, ListedLinks};
+pub use list::{Archived, ListQuery, ListedLinks};
 pub use list_scope::ListScope;
 pub use list_sort::{Position, Sort, SortKey};
 pub use listen::{Listening, MOST_BYTES};
@@ -84,6 +95,7 @@ pub use locks::HeldLock;
 pub use members::{Member, MemberChange};
 pub use migrate::SchemaState;
 pub use pending_hosts::{HostAdded, PendingHost};
+pub use plans::{ListedPlan, TakenUses, WorkspacePlan};
 pub use redirect_lookup::RedirectRow;
 pub use reports::{NewReport, Report, ReportBounds, Reported};
 pub use reservations::QuotaMembership;
@@ -92,9 +104,10 @@ pub use serve_lock::ServeLock;
 pub use sessions::BrowserSession;
 pub use store_file::exposed_files;
 pub use sync::{SyncOutcome, SyncedLink};
+pub use tags::{TagChange, TagCount};
 pub use users::{Registered, User};
 pub use verify::verify;
-pub use workspaces::{Host, Workspace, WorkspaceAdded};
+pub use workspaces::{Host, HostUrls, Workspace, WorkspaceAdded};
 
 use std::path::Path;
 
@@ -107,6 +120,9 @@ use driver::Db;
 use postgres::Postgres;
 use replica::Replica;
 use sqlite::Sqlite;
+
+/// With less room on the disk no events are written: the write-ahead log and links need it.
+const ROOM_FOR_EVENTS: u64 = 128 << 20;
 
 #[derive(Debug)]
 pub struct Store {
@@ -170,6 +186,12 @@ impl Store {
             return self.take_numbers("writer", 1).await.map(|_| ());
         }
         self.next_number("link").await.map(|_| ())
+    }
+
+    /// Whether there is room for more than links and counts. PostgreSQL says so only when it is full.
+    pub fn has_room_for_events(&self) -> bool {
+        let Db::Sqlite(db) = &self.db else { return true };
+        db.file().free_bytes().is_none_or(|free| free >= ROOM_FOR_EVENTS)
     }
 
     /// Whether no other process can use it at the same time.

@@ -29,7 +29,8 @@ statements! {
     /// No row: it was checked just now.
     START_CHECK = "update pending_hosts set checked_at = $1 where workspace = $2 and host = $3
         and (checked_at is null or checked_at <= $4 or checked_at > $1) returning host";
-    FIND_HOST = "select host, workspace, created_at from hosts where host = $1";
+    FIND_HOST = "select host, workspace, created_at, home_url, not_found_url, invalid_code_url
+        from hosts where host = $1";
 }
 
 const HOSTS: i64 = 100;

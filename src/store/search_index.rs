@@ -1,10 +1,10 @@
-//! The index behind searches: the trigrams of each link's code, title and target, and a token for the list
+//! The index behind searches: the trigrams of each link's code, title, target and note, and a token for the list
 //! that it is in. It finds candidates; whether one holds the text is decided by its row.
 //!
 //! On PostgreSQL it is a GIN index over an expression, on SQLite the table `link_search`, which FTS5 keeps.
 //! The writer thread indexes the links of a transaction with one statement right before it commits:
 //! triggers cost twice as much, since FTS5 writes what it has gathered at each statement. So a migration
-//! that changes codes, titles, targets or owners has to write to `link_search` as well.
+//! that changes codes, titles, targets, notes or owners has to write to `link_search` as well.
 //!
 //! Invariant: whatever is committed is indexed. Only `scope_token` and the migrations know the tokens.
 
@@ -27,7 +27,7 @@ const SEPARATOR: &str = "\u{1}";
 const REMOVE: &str = "delete from link_search where rowid in (select value from json_each($1))";
 const INSERT: &str = "insert into link_search (rowid, text)
     select id, scope_token(list_scope) || char(10) || code || char(10) || coalesce(title, '')
-        || char(10) || target
+        || char(10) || target || char(10) || coalesce(note, '')
     from links where id in (select value from json_each($1)) and purged_at is null";
 
 /// The candidates on SQLite and PostgreSQL, for the parameter `$2`.
@@ -46,6 +46,13 @@ macro_rules! postgres_candidates {
                     || target), 2), '(...)', '\\1' || chr(1), 'g') || chr(1)
                 || regexp_replace(substr(lower(code || chr(10) || coalesce(title, '') || chr(10)
                     || target), 3), '(...)', '\\1' || chr(1), 'g'), chr(1))
+                @> string_to_array(cast($2 as text), chr(1))
+        union all select id from links where cast($1 as text) = 'search' and purged_at is null
+            and note is not null
+            and string_to_array('@@@' || list_scope || chr(1)
+                || regexp_replace(lower(note), '(...)', '\\1' || chr(1), 'g') || chr(1)
+                || regexp_replace(substr(lower(note), 2), '(...)', '\\1' || chr(1), 'g') || chr(1)
+                || regexp_replace(substr(lower(note), 3), '(...)', '\\1' || chr(1), 'g'), chr(1))
                 @> string_to_array(cast($2 as text), chr(1))"
     };
 }

@@ -149,6 +149,8 @@ pub(crate) fn connect_writer(path: &Path) -> Result<Connection, Error> {
         set("wal_autocheckpoint", &CHECKPOINT_PAGES)?;
         db.query_row(&format!("pragma journal_size_limit = {LOG_BYTES}"), [], |_| Ok(()))?;
         set("foreign_keys", &"on")?;
+        // What is removed from a page is overwritten: destroyed keys of visitors leave nothing behind.
+        db.query_row("pragma secure_delete = fast", [], |_| Ok(()))?;
         set("cache_size", &-WRITER_CACHE_KIB)
     })()
     .map_err(|error| failed(&error))?;

@@ -24,8 +24,9 @@ use crate::store::value::{SqlRow, SqlValue};
 
 /// Most connections for look-ups by key: they wait for a processor, not for a disk.
 const KEY_READERS: usize = 4;
-/// Most connections, each with its thread, for lists.
-const LIST_READERS: usize = 4;
+/// Most connections, each with its thread, for lists. More would not read faster from one file, but take more of the
+/// processors that redirects need.
+const LIST_READERS: usize = 2;
 /// Lists that may wait for a thread; more are refused.
 const QUEUE: usize = 256;
 /// Steps of SQLite's machine between two looks at the time. A look-up by key takes less than a hundred.
@@ -214,7 +215,7 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 /// Let the threads that serve redirects go first. On Linux this is about the calling thread alone.
 fn give_way() {
     #[cfg(target_os = "linux")]
-    let _ = rustix::process::nice(10);
+    let _ = rustix::process::nice(19);
 }
 
 #[cfg(test)]

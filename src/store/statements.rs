@@ -3,14 +3,16 @@
 
 use crate::store::driver::Sql;
 use crate::store::{
-    account_deletion, audit, claims, cleanup, clicks, copy, counters, disable, edit, health,
-    insert, instances, invitations, keys, links, list_statements, live_rows, locks, members,
-    pending_hosts, redirect_lookup, reports, reservations, row_checksum, secrets, sessions, sync,
-    users, workspaces,
+    account_deletion, aliases, analytics_links, audit, claims, cleanup, clicks, copy, counters,
+    disable, edit, events, health, insert, instances, invitations, keys, links, list_statements,
+    live_rows, locks, members, pending_hosts, plans, redirect_lookup, reports, reservations,
+    row_checksum, secrets, sessions, sync, tags, users, workspaces,
 };
 
 pub(super) const ALL: &[&[Sql]] = &[
     account_deletion::STATEMENTS,
+    aliases::STATEMENTS,
+    analytics_links::STATEMENTS,
     audit::STATEMENTS,
     claims::STATEMENTS,
     cleanup::STATEMENTS,
@@ -23,6 +25,14 @@ pub(super) const ALL: &[&[Sql]] = &[
     counters::STATEMENTS,
     disable::STATEMENTS,
     edit::STATEMENTS,
+    events::blocks::STATEMENTS,
+    events::log::STATEMENTS,
+    events::orphans::STATEMENTS,
+    events::privacy::STATEMENTS,
+    events::shares::STATEMENTS,
+    events::sums::STATEMENTS,
+    events::tasks::STATEMENTS,
+    events::visitor_keys::STATEMENTS,
     health::STATEMENTS,
     insert::STATEMENTS,
     instances::STATEMENTS,
@@ -34,6 +44,7 @@ pub(super) const ALL: &[&[Sql]] = &[
     locks::STATEMENTS,
     members::STATEMENTS,
     pending_hosts::STATEMENTS,
+    plans::STATEMENTS,
     redirect_lookup::STATEMENTS,
     reports::STATEMENTS,
     reservations::STATEMENTS,
@@ -41,6 +52,7 @@ pub(super) const ALL: &[&[Sql]] = &[
     secrets::STATEMENTS,
     sessions::STATEMENTS,
     sync::STATEMENTS,
+    tags::STATEMENTS,
     users::STATEMENTS,
     workspaces::STATEMENTS,
 ];

@@ -100,6 +100,12 @@ impl StoreFile {
         Ok(Self { path: path.to_owned(), number: FileNumber::of(&path.metadata()?) })
     }
 
+    /// Bytes that are free on its disk, as far as can be told.
+    pub(super) fn free_bytes(&self) -> Option<u64> {
+        let system = rustix::fs::statvfs(folder_of(&self.path)).ok()?;
+        Some(system.f_bavail.saturating_mul(system.f_frsize))
+    }
+
     /// Whether `file` is the one.
     pub(super) fn is(&self, file: &File) -> bool {
         file.metadata().is_ok_and(|found| FileNumber::of(&found) == self.number)

@@ -167,7 +167,7 @@ fn a_copy_holds_every_column_but_those_of_processes_and_generated_ones() {
             "select t.name, c.name from sqlite_schema t join pragma_table_info(t.name) c
              where t.type = 'table' and t.name not in ('instances', 'locks', 'migrations')
              and c.name not in ('reserved', 'holders', 'writers', 'granted', 'bit')
-             and t.name not like 'link_search%'",
+             and t.name not like 'link_search%' and t.name <> 'visitor_keys'",
         )
         .unwrap();
     let read = |row: &rusqlite::Row<'_>| Ok((row.get(0)?, row.get(1)?));
@@ -193,7 +193,7 @@ async fn both_migration_folders_give_the_same_indexes() {
         .query(
             "select indexname::text from pg_indexes
              where schemaname = (select nspname from pg_namespace where oid = pg_my_temp_schema())
-             and indexname not like '%_pkey' and indexname <> 'links_search' order by 1",
+             and indexname not like '%_pkey' and indexname not in ('links_search', 'links_note_search') order by 1",
             &[],
         )
         .await
@@ -275,4 +275,31 @@ async fn new_names_keep_the_rows() {
     postgres.batch_execute(&after.1).await.unwrap();
     let row = postgres.query_one(NEW_ROW, &[]).await.unwrap();
     assert_eq!((row.get(0), row.get(1), row.get(2), row.get(3), row.get(4)), expected);
+}
+
+const OLD_TAGS: &str = "
+    insert into workspaces (id, strategy, created_at, updated_at) values ('team', 'random', 1, 1);
+    insert into links (id, workspace, code, strategy, target, canonical_hash, tags, redirect_status,
+        created_at, updated_at, version)
+        values (5, 'team', 'c', 'random', 'https://a.example/', '', 'ba
+a
+b', 302, 1, 1, 1);
+    insert into link_tags (workspace, tag, link_id)
+        values ('team', 'a', 5), ('team', 'b', 5), ('team', 'ba', 5);";
+const TAGS_IN_ORDER: &str =
+    "select string_agg(tag, ',' order by position) from link_tags where link_id = 5";
+
+#[tokio::test]
+async fn tags_from_before_they_had_positions_keep_their_order() {
+    let (before, after) = migrate::split_before("0016_link_fields");
+    let sqlite = Connection::open_in_memory().unwrap();
+    add_search_function(&sqlite).unwrap();
+    sqlite.execute_batch(&format!("{};{OLD_TAGS};{}", before.0, after.0)).unwrap();
+    let tags: String = sqlite.query_row(TAGS_IN_ORDER, [], |row| row.get(0)).unwrap();
+    assert_eq!(tags, "ba,a,b");
+
+    let postgres = connect_postgres().await;
+    postgres.batch_execute(&format!("{};{OLD_TAGS};{}", before.1, after.1)).await.unwrap();
+    let row = postgres.query_one(TAGS_IN_ORDER, &[]).await.unwrap();
+    assert_eq!(row.get::<_, String>(0), "ba,a,b");
 }

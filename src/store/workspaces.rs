@@ -56,10 +56,12 @@ statements! {
         on conflict (host) do update set workspace = excluded.workspace,
             released_at = excluded.released_at";
     FIND_RELEASED = "select workspace, released_at from released_hosts where host = $1";
-    LIST_HOSTS = "select host, workspace, created_at from hosts where workspace = $1
-                  order by created_at, host limit $2";
-    ALL_HOSTS = "select host, workspace, created_at from hosts where host > $1
-                 order by host limit $2";
+    LIST_HOSTS = "select host, workspace, created_at, home_url, not_found_url, invalid_code_url
+        from hosts where workspace = $1 order by created_at, host limit $2";
+    ALL_HOSTS = "select host, workspace, created_at, home_url, not_found_url, invalid_code_url
+        from hosts where host > $1 order by host limit $2";
+    EDIT_HOST = "update hosts set home_url = $1, not_found_url = $2, invalid_code_url = $3
+        where host = $4 and workspace = $5 returning host";
 }
 
 const HOSTS: i64 = 100;
@@ -94,6 +96,18 @@ pub struct Host {
     pub host: String,
     pub workspace: WorkspaceId,
     pub created_at: Timestamp,
+    pub urls: HostUrls,
+}
+
+/// Where addresses of a host lead that are no link's; `None`: a page says so.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct HostUrls {
+    /// `/`.
+    pub home: Option<String>,
+    /// Unknown codes.
+    pub not_found: Option<String>,
+    /// Paths that can be no code.
+    pub invalid_code: Option<String>,
 }
 
 impl Store {
@@ -224,6 +238,18 @@ impl Store {
         Ok(matches!(self.db.batch(steps).await?, Outcome::Done(_)))
     }
 
+    /// Change where other addresses of a host lead; `false` when it is not the workspace's.
+    pub async fn edit_host(&self, host: &Host, change: &NewAuditEntry) -> Result<bool, Error> {
+        let params = [
+            host.urls.home.as_deref().into(),
+            host.urls.not_found.as_deref().into(),
+            host.urls.invalid_code.as_deref().into(),
+            SqlValue::text(&host.host),
+            SqlValue::text(host.workspace.as_str()),
+        ];
+        Ok(!self.write_audited(Step::new(EDIT_HOST, params), change).await?.is_empty())
+    }
+
     /// The workspace that gave up a host last, and when.
     pub async fn find_released_host(
         &self,
@@ -280,6 +306,11 @@ pub(super) fn read_host(row: &SqlRow) -> Result<Host, Error> {
         host: row.text(0)?.to_owned(),
         workspace: read_id(row.text(1)?)?,
         created_at: row.time(2)?,
+        urls: HostUrls {
+            home: row.opt_text(3)?.map(str::to_owned),
+            not_found: row.opt_text(4)?.map(str::to_owned),
+            invalid_code: row.opt_text(5)?.map(str::to_owned),
+        },
     })
 }
 

@@ -22,6 +22,7 @@ const SCRIPT: &str = concat!(
     include_str!("../../assets/scripts/claim.js"),
     include_str!("../../assets/scripts/list.js"),
     include_str!("../../assets/scripts/bulk.js"),
+    include_str!("../../assets/scripts/analytics.js"),
 );
 
 struct Asset {

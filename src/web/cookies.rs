@@ -1,4 +1,4 @@
-//! Cookies: the session, and the chosen language.
+//! Cookies: the session, the chosen language, and what stands for the password of shared analytics.
 //!
 //! Over https, and on a loopback address, which browsers trust as much, the session's cookie is
 //! `__Host-kurz`: sent over secure connections only, to this host only, and no other host can set
@@ -9,6 +9,7 @@ use http::{HeaderMap, HeaderValue, header};
 
 use crate::app::{App, SESSION_LIFE};
 
+const SHARE: &str = "kurz-share";
 const LANGUAGE: &str = "kurz-language";
 /// For how many seconds the choice is kept: a year.
 const LANGUAGE_SECONDS: u64 = 365 * 24 * 60 * 60;
@@ -48,9 +49,25 @@ pub(super) fn keep_language(app: &App, code: &str) -> HeaderValue {
     write(LANGUAGE, code, LANGUAGE_SECONDS, is_secure(app))
 }
 
+/// What stands for the password of a share, on its own pages.
+pub(super) fn share_pass(headers: &HeaderMap) -> Option<&str> {
+    find(headers, SHARE)
+}
+
+/// Keep it for as long as a session; `token` is that of a share that exists.
+pub(super) fn keep_share_pass(app: &App, token: &str, pass: &str) -> HeaderValue {
+    let path = format!("/s/{token}");
+    write_at(&path, (SHARE, pass), SESSION_LIFE.as_secs(), is_secure(app))
+}
+
 fn write(name: &str, value: &str, seconds: u64, secure: bool) -> HeaderValue {
+    write_at("/", (name, value), seconds, secure)
+}
+
+fn write_at(path: &str, (name, value): (&str, &str), seconds: u64, secure: bool) -> HeaderValue {
     let secure = if secure { "; Secure" } else { "" };
-    let text = format!("{name}={value}; Path=/; Max-Age={seconds}; HttpOnly; SameSite=Lax{secure}");
+    let text =
+        format!("{name}={value}; Path={path}; Max-Age={seconds}; HttpOnly; SameSite=Lax{secure}");
     HeaderValue::from_str(&text).expect("secrets and codes of languages are plain ASCII")
 }
 

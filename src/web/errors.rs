@@ -7,6 +7,7 @@ use crate::app::AppError;
 use crate::problem::Problem;
 use crate::web::i18n::{Words, fill};
 use crate::web::page::{self, Layout, PageStatus};
+use crate::web::plan_errors;
 use crate::web::visitor::words_of;
 
 /// An error that ends a page. `guard` makes a page of it, in the visitor's language.
@@ -82,10 +83,29 @@ pub(super) struct FormErrors {
     pub(super) status: PageStatus,
     /// What is not about one field.
     pub(super) general: Option<String>,
-    fields: Vec<(&'static str, String)>,
+    fields: Vec<(String, String)>,
 }
 
 impl FormErrors {
+    /// With the errors of one field at another, where the form has another name for it.
+    pub(super) fn renamed(mut self, from: &str, to: &str) -> Self {
+        for (field, _) in self.fields.iter_mut().filter(|(field, _)| *field == from) {
+            to.clone_into(field);
+        }
+        self
+    }
+
+    /// With the errors of these fields above the forms: a page has several fields of the name.
+    pub(super) fn in_general(mut self, names: &[&str]) -> Self {
+        let of_them = |(field, _): &mut (String, String)| names.contains(&&**field);
+        let texts: Vec<String> =
+            self.fields.extract_if(.., of_them).map(|(_, text)| text).collect();
+        if !texts.is_empty() {
+            self.general = Some(texts.join(" "));
+        }
+        self
+    }
+
     /// In the visitor's language; a failure of the server is a page of its own.
     pub(super) fn read(error: AppError, words: &Words) -> Result<Self, PageError> {
         let problem = Problem::from(error);
@@ -95,7 +115,10 @@ impl FormErrors {
         }
         let fields: Vec<_> = problem
             .fields()
-            .map(|(field, code, detail)| (field, explain(words, code, detail)))
+            .map(|(field, code, detail)| {
+                let text = plan_errors::explain(words, field, code, detail);
+                (field.to_owned(), text.unwrap_or_else(|| explain(words, code, detail)))
+            })
             .collect();
         let general = tell(words, &problem);
         let general = fields.is_empty().then_some(general);
@@ -104,8 +127,13 @@ impl FormErrors {
     }
 
     pub(super) fn of(field: &'static str, text: &str) -> Self {
-        let fields = vec![(field, text.to_owned())];
+        let fields = vec![(field.to_owned(), text.to_owned())];
         Self { status: StatusCode::UNPROCESSABLE_ENTITY.into(), general: None, fields }
+    }
+
+    /// All that is about fields: their names and sentences.
+    pub(super) fn into_fields(self) -> Vec<(String, String)> {
+        self.fields
     }
 
     /// What is wrong with a field.
@@ -159,6 +187,10 @@ pub(super) fn explain(words: &Words, code: &str, detail: &str) -> String {
         "hit-limit-invalid" => trouble.number_invalid,
         "tag-invalid" | "tags-too-many" => trouble.tag_invalid,
         "title-invalid" => trouble.title_invalid,
+        "note-invalid" => trouble.note_invalid,
+        "tag-taken" => trouble.tag_taken,
+        "aliases-too-many" => trouble.aliases_too_many,
+        "url-own-host" => trouble.url_own_host,
         "wrong-credentials" => trouble.wrong_credentials,
         "wrong-password" => trouble.wrong_password,
         "password-invalid" | "password-length" => trouble.password_invalid,
@@ -181,6 +213,7 @@ pub(super) fn explain(words: &Words, code: &str, detail: &str) -> String {
         "scopes-empty" => trouble.scopes_empty,
         "too-many-searches" => trouble.too_many_searches,
         "statement-timeout" => trouble.statement_timeout,
+        "changed-meanwhile" => words.plan_trouble.changed,
         "busy" => trouble.busy,
         _ => detail,
     };

@@ -14,7 +14,7 @@ const MOST: usize = 1 << 20;
 pub(super) struct FormData(Vec<(String, String)>);
 
 impl FormData {
-    fn parse(body: &[u8]) -> Self {
+    pub(super) fn parse(body: &[u8]) -> Self {
         let pairs = url::form_urlencoded::parse(body);
         Self(pairs.map(|(name, value)| (name.into_owned(), value.into_owned())).collect())
     }
@@ -31,6 +31,11 @@ impl FormData {
     /// A field that says something, without the space around it.
     pub(super) fn word(&self, name: &str) -> Option<&str> {
         Some(self.text(name).trim()).filter(|word| !word.is_empty())
+    }
+
+    /// All fields, in the order of the form.
+    pub(super) fn pairs(&self) -> impl Iterator<Item = (&str, &str)> {
+        self.0.iter().map(|(name, value)| (name.as_str(), value.as_str()))
     }
 
     pub(super) fn all<'a>(&'a self, name: &str) -> impl Iterator<Item = &'a str> {

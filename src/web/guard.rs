@@ -11,25 +11,39 @@ use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use http::request::Parts;
 use http::uri::Authority;
-use http::{HeaderMap, HeaderName, StatusCode, header};
+use http::{HeaderMap, HeaderName, Method, StatusCode, header};
 
 use crate::app::App;
 use crate::problem::Problem;
+use crate::web::analytics::privacy;
 use crate::web::errors::{self, PageError};
 use crate::web::page::Layout;
-use crate::web::preview::HostOfRequest;
+use crate::web::preview::{HostOfRequest, leave};
 use crate::web::visitor::{Visitor, words_of};
 use crate::web::{assets, page, report};
+
+/// The files of a host for apps.
+const WELL_KNOWN: &str = "/.well-known/";
 
 const SEC_FETCH_SITE: HeaderName = HeaderName::from_static("sec-fetch-site");
 
 pub(crate) async fn guard(State(app): State<Arc<App>>, request: Request, next: Next) -> Response {
     let headers = request.headers().clone();
     let host = request.extensions().get::<HostOfRequest>().map_or("", |host| host.0.as_str());
-    let everywhere = [assets::FOLDER, report::PATH, "/robots.txt", "/api/"];
+    let everywhere =
+        [assets::FOLDER, report::PATH, privacy::PATH, "/robots.txt", WELL_KNOWN, "/api/"];
     let everywhere = everywhere.iter().any(|start| request.uri().path().starts_with(start));
+    let is_read = matches!(*request.method(), Method::GET | Method::HEAD);
+    if is_read
+        && request.uri().path() == "/"
+        && let Some(location) = app.home_location(host)
+    {
+        return leave(location);
+    }
     if !everywhere && app.workspace_of_host(host).is_some() {
-        return page::nothing(&headers);
+        let is_home = request.uri().path() == "/";
+        let elsewhere = app.missing_page_location(host).filter(|_| is_read && !is_home);
+        return elsewhere.map_or_else(|| page::nothing(&headers), leave);
     }
     if !request.method().is_safe() && comes_from(&request, &app) != Some(true) {
         let detail = "The request did not come from one of the server's own pages.";

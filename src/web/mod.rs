@@ -3,6 +3,8 @@
 
 mod account;
 mod admin;
+mod app_files;
+mod analytics;
 mod assets;
 mod claim;
 mod cookies;
@@ -17,6 +19,7 @@ mod links;
 mod login;
 mod open_guard;
 mod page;
+mod plan_errors;
 mod preview;
 mod report;
 mod site;
@@ -32,6 +35,7 @@ use utoipa::openapi::OpenApi;
 
 use crate::app::App;
 
+pub(crate) use analytics::privacy::notice_text;
 pub(crate) use guard::guard;
 pub use links::csv_cell::cell;
 pub(crate) use open_guard::{guard_open_api, guard_open_pages};
@@ -43,6 +47,8 @@ pub fn pages(api: &OpenApi) -> Vec<(&'static str, MethodRouter<Arc<App>>)> {
     let mut pages = vec![
         ("/", get(front::front).post(front::shorten)),
         ("/robots.txt", get(site::robots)),
+        (app_files::APPLE, get(app_files::apple)),
+        (app_files::ANDROID, get(app_files::android)),
         ("/assets/{name}", get(assets::asset)),
         ("/login", get(login::login_page).post(login::login)),
         ("/register", get(login::register_page).post(login::register)),
@@ -65,6 +71,9 @@ pub fn pages(api: &OpenApi) -> Vec<(&'static str, MethodRouter<Arc<App>>)> {
         ("/app/invitation", get(workspaces::invitations::show)),
         ("/app/invitations/accept", post(workspaces::invitations::accept)),
         ("/app/invitations/decline", post(workspaces::invitations::decline)),
+        (analytics::privacy::PATH, get(analytics::privacy::page)),
+        ("/s/{token}", get(analytics::share::show).post(analytics::share::unlock)),
+        ("/s/{token}/{part}", get(analytics::share::part)),
         ("/api/docs", get(docs::page(api))),
         ("/api/openapi.json", get(docs::openapi(api))),
     ];
@@ -74,8 +83,10 @@ pub fn pages(api: &OpenApi) -> Vec<(&'static str, MethodRouter<Arc<App>>)> {
 
 /// The pages of a workspace and its links.
 fn workspace_pages() -> Vec<(&'static str, MethodRouter<Arc<App>>)> {
-    use links::{bulk, bulk_actions, create, disable, edit, export, list, qr, show};
-    use workspaces::settings;
+    use links::{
+        bulk, bulk_actions, create, disable, edit, export, list, options, qr, rules, show,
+    };
+    use workspaces::{settings, tags};
     vec![
         ("/app/w/{workspace}", get(list::list)),
         ("/app/w/{workspace}/new", get(create::page).post(create::create)),
@@ -86,12 +97,31 @@ fn workspace_pages() -> Vec<(&'static str, MethodRouter<Arc<App>>)> {
         ("/app/w/{workspace}/export.json", get(export::json)),
         ("/app/w/{workspace}/l/{code}", get(show::show)),
         ("/app/w/{workspace}/l/{code}/edit", get(edit::page).post(edit::edit)),
+        ("/app/w/{workspace}/l/{code}/rules", get(rules::editor::page).post(rules::editor::edit)),
+        ("/app/w/{workspace}/l/{code}/rules/change", post(rules::editor::change)),
+        (
+            "/app/w/{workspace}/l/{code}/try",
+            get(rules::simulator::page).post(rules::simulator::attempt),
+        ),
+        ("/app/w/{workspace}/l/{code}/options", get(options::page).post(options::edit)),
         ("/app/w/{workspace}/l/{code}/delete", post(edit::delete)),
         ("/app/w/{workspace}/l/{code}/restore", post(edit::restore)),
+        ("/app/w/{workspace}/l/{code}/archive", post(edit::archive)),
+        ("/app/w/{workspace}/l/{code}/aliases", post(edit::add_alias)),
+        ("/app/w/{workspace}/l/{code}/aliases/remove", post(edit::remove_alias)),
         ("/app/w/{workspace}/l/{code}/disable", post(disable::disable)),
         ("/app/w/{workspace}/l/{code}/enable", post(disable::enable)),
         ("/app/w/{workspace}/l/{code}/qr", get(qr::qr)),
+        ("/app/w/{workspace}/l/{code}/analytics", get(analytics::link)),
+        ("/app/w/{workspace}/l/{code}/analytics/{part}", get(analytics::link_part)),
+        ("/app/w/{workspace}/analytics", get(analytics::workspace)),
+        ("/app/w/{workspace}/analytics/{part}", get(analytics::workspace_part)),
+        ("/app/w/{workspace}/settings/analytics", get(analytics::settings::show)),
+        ("/app/w/{workspace}/settings/privacy", post(analytics::settings::change_privacy)),
+        ("/app/w/{workspace}/shares", post(analytics::settings::share)),
+        ("/app/w/{workspace}/shares/revoke", post(analytics::settings::revoke)),
         ("/app/w/{workspace}/settings", get(settings::settings).post(settings::change)),
+        ("/app/w/{workspace}/settings/defaults", post(settings::change_defaults)),
         ("/app/w/{workspace}/invitations", post(settings::invite)),
         ("/app/w/{workspace}/invitations/revoke", post(settings::revoke_invitation)),
         ("/app/w/{workspace}/members/change", post(settings::change_member)),
@@ -99,6 +129,8 @@ fn workspace_pages() -> Vec<(&'static str, MethodRouter<Arc<App>>)> {
         ("/app/w/{workspace}/hosts/check", post(settings::check_host)),
         ("/app/w/{workspace}/hosts/approve", post(settings::approve_host)),
         ("/app/w/{workspace}/hosts/remove", post(settings::remove_host)),
+        ("/app/w/{workspace}/hosts/edit", post(settings::edit_host)),
+        ("/app/w/{workspace}/tags", get(tags::list).post(tags::change)),
         ("/app/w/{workspace}/keys", post(settings::make_key)),
         ("/app/w/{workspace}/delete", post(settings::delete)),
     ]

@@ -6,9 +6,9 @@ use std::sync::Arc;
 use askama::Template;
 use axum::extract::{FromRequestParts, Request, State};
 use axum::response::{IntoResponse, Response};
-use http::{HeaderMap, Method, StatusCode, header};
+use http::{HeaderMap, HeaderValue, Method, StatusCode, header};
 
-use crate::app::{App, AppError, ShownLink};
+use crate::app::{App, AppError, Destinations, ShownLink};
 use crate::client_address::ClientAddress;
 use crate::problem::Problem;
 use crate::web::errors::{self, PageError};
@@ -25,6 +25,10 @@ struct Preview<'a> {
     page: Layout,
     short_url: &'a str,
     target: String,
+    /// Where it leads, when that is not the same for everybody.
+    hosts: Vec<String>,
+    /// Nothing of where it leads is said.
+    is_protected: bool,
     is_lookalike: bool,
     title: Option<&'a str>,
     created: String,
@@ -42,9 +46,16 @@ pub(crate) async fn short_address(State(app): State<Arc<App>>, request: Request)
     let path = request.uri.path();
     let Some(short) = short_path::parse(path).filter(|short| short.preview) else {
         let host = request.extensions.get::<HostOfRequest>().map_or("", |host| host.0.as_str());
+        let is_read = request.method == Method::GET || request.method == Method::HEAD;
+        if is_read && let Some(location) = app.invalid_code_location(host, path) {
+            return leave(location);
+        }
         if path.starts_with("/app/") && app.workspace_of_host(host).is_none() {
             let layout = layout_of(&app, request.clone()).await;
             return page::nothing_in(&request.headers, layout);
+        }
+        if request.method == Method::GET {
+            app.miss_on_host(host, path);
         }
         return nothing();
     };
@@ -70,6 +81,11 @@ pub(crate) async fn short_address(State(app): State<Arc<App>>, request: Request)
     }
 }
 
+/// To where other addresses of a host lead than those of links and pages.
+pub(super) fn leave(location: HeaderValue) -> Response {
+    (StatusCode::FOUND, [(header::LOCATION, location)]).into_response()
+}
+
 fn refuse(error: AppError, headers: &HeaderMap) -> Response {
     errors::dress(PageError::from(error).into_response(), headers)
 }
@@ -87,12 +103,19 @@ fn preview(shown: &ShownLink, headers: &HeaderMap) -> Response {
         Status::Disabled => Some(words.link.preview_disabled),
         Status::Active | Status::Deleted => None,
     };
+    let destinations = shown.destinations();
+    let is_protected = destinations == Destinations::Protected;
     let preview = Preview {
         page: Layout::bare(words),
         short_url: &shown.short_url,
-        target: shown.visible_target(),
-        is_lookalike: shown.is_lookalike,
-        title: shown.link.fields.title.as_deref(),
+        target: if is_protected { String::new() } else { shown.visible_target() },
+        is_lookalike: shown.is_lookalike && !is_protected,
+        is_protected,
+        hosts: match destinations {
+            Destinations::Several(hosts) => hosts,
+            Destinations::One | Destinations::Protected => Vec::new(),
+        },
+        title: shown.link.fields.title.as_deref().filter(|_| !is_protected),
         created: page::time(shown.link.created_at),
         created_at: shown.link.created_at.to_rfc3339(),
         report: {

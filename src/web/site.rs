@@ -11,9 +11,10 @@ use crate::language::Language;
 use crate::web::cookies;
 use crate::web::form::FormData;
 
-/// `/robots.txt`: short links are for people, not for indexes.
+/// `/robots.txt`: short links are for people, not for indexes. Shared analytics say themselves whether they may be
+/// listed.
 pub(super) async fn robots() -> &'static str {
-    "User-agent: *\nDisallow: /\n"
+    "User-agent: *\nAllow: /s/\nDisallow: /\n"
 }
 
 /// `POST /app/language`: keep the choice, and go back.

@@ -58,6 +58,7 @@ async fn furnished() -> (TestServer, Http) {
     }
     let change = json!({ "original_url": "https://shop.example.com/sale/spring?utm_source=flyer" });
     http.patch("/api/v1/workspaces/main/links/spring", &change).await.expect(200);
+    add_fields(&http).await;
     let old = json!({ "original_url": "https://example.com/old", "custom_code": "old" });
     links::make(&http, "main", &old).await;
     http.delete("/api/v1/workspaces/main/links/old").await.expect(200);
@@ -75,6 +76,16 @@ async fn furnished() -> (TestServer, Http) {
         server.http().get("/spring").await.expect(302);
     }
     (server, http)
+}
+
+/// A link with a note and an alias, and one that is archived.
+async fn add_fields(http: &Http) {
+    let spring = "/api/v1/workspaces/main/links/spring";
+    http.post(&format!("{spring}/aliases"), &json!({ "code": "blossom" })).await.expect(201);
+    let note = json!({ "note": "Printed on 2,000 posters.\nAsk Grace before it is changed." });
+    http.patch(spring, &note).await.expect(200);
+    let archived = json!({ "archived": true });
+    http.patch("/api/v1/workspaces/main/links/talk", &archived).await.expect(200);
 }
 
 /// Give the chart something to show, whatever time it is.
@@ -109,8 +120,12 @@ const INSIDE: &[(&str, &str)] = &[
     ("new", "/app/w/main/new"),
     ("bulk", "/app/w/main/bulk"),
     ("link", "/app/w/main/l/spring"),
+    ("links-archived", "/app/w/main?archived=only"),
+    ("tags", "/app/w/acme/tags"),
     ("link-hours", "/app/w/main/l/spring?by=hour"),
     ("edit", "/app/w/main/l/spring/edit"),
+    ("rules", "/app/w/main/l/spring/rules?new=1"),
+    ("try", "/app/w/main/l/spring/try"),
     ("workspaces", "/app/workspaces"),
     ("workspace", "/app/w/acme"),
     ("settings", "/app/w/acme/settings"),
@@ -122,7 +137,7 @@ const INSIDE: &[(&str, &str)] = &[
 ];
 
 /// Take the pictures of a page; what there is against it.
-async fn look(browser: &Browser, name: &str) -> String {
+pub(super) async fn look(browser: &Browser, name: &str) -> String {
     let mut faults = String::new();
     for scheme in ["light", "dark"] {
         browser.scheme(scheme).await;

@@ -62,7 +62,7 @@ async fn form_errors_are_in_view_and_their_fields_focused(screen: Screen) {
     // A form of several windows: the field far down, and the first of two.
     browser.go("/app/w/main/new").await;
     browser.fill("#original_url", "https://example.com/").await;
-    browser.fill("#tags", &"x".repeat(60)).await;
+    browser.fill("#tags", &"x".repeat(300)).await;
     browser.click("form.stack button").await;
     assert_focused(&browser, "#tags").await;
     assert_in_view(&browser, "#tags-error").await;

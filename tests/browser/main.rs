@@ -8,12 +8,14 @@
 
 mod accessibility;
 mod account;
+mod analytics;
 mod browser;
 mod form_errors;
 mod hostile_text;
 mod hostile_visits;
 mod links;
 mod reports;
+mod rules;
 mod site;
 mod whole_words;
 mod workspaces;

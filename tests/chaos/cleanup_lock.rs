@@ -32,7 +32,7 @@ const MINUTES: &str = "
         return null;
     end $$;
     create trigger taken after insert or update of locked_at on locks
-        for each row execute function note('take');
+        for each row when (new.name = 'cleanup') execute function note('take');
     create trigger worked after update of expired_at, purged_at on links
         for each statement execute function note('work');";
 

@@ -4,6 +4,7 @@
 use std::time::Duration;
 
 use kurz::clock::Stopwatch;
+use kurz_test_support::events::StoredEvents;
 use kurz_test_support::load::{Counts, Load, Requests, make_links, total_redirects, until_killed};
 use kurz_test_support::{Home, Kind, TestServer, on_both_databases};
 use tokio::sync::Mutex;
@@ -24,9 +25,9 @@ const LATE: Duration = Duration::from_secs(4);
 /// One load at a time: another's would take the processors from the writer that is looked at.
 static ALONE: Mutex<()> = Mutex::const_new(());
 
-/// What the tables say: the total, the sum over links, over hours.
-async fn sums(home: &Home) -> [i64; 3] {
-    let mut sums = [0; 3];
+/// What the store says: the total, the sum over links, over hours, and over events.
+async fn sums(home: &Home) -> [i64; 4] {
+    let mut sums = [0; 4];
     for (sum, sql) in sums.iter_mut().zip([
         "select count from totals where name = 'redirects'",
         "select cast(coalesce(sum(redirect_count), 0) as bigint) from link_stats",
@@ -34,6 +35,7 @@ async fn sums(home: &Home) -> [i64; 3] {
     ]) {
         *sum = home.number(sql).await;
     }
+    sums[3] = i64::try_from(StoredEvents::read_from(home).await.total()).unwrap();
     sums
 }
 
@@ -52,7 +54,7 @@ async fn every_redirect_under_load_is_counted_once_the_server_was_asked_to_end(k
         (served.stop(), home)
     });
     let redirects = i64::try_from(redirects).unwrap();
-    assert_eq!(sums(&home).await, [redirects; 3]);
+    assert_eq!(sums(&home).await, [redirects; 4]);
     assert_eq!(home.number("select count(*) from click_log").await, 0);
     let served = stopped.start();
     assert_eq!(i64::try_from(total_redirects(served.base_url())).unwrap(), redirects);
@@ -94,17 +96,17 @@ async fn a_kill_takes_only_the_latest_redirects_and_adds_none(kind: Kind) {
     }
 }
 
-/// The total, once the sums over links and over hours are the same. They are at the start, unless
+/// The total, once the sums over links, over hours and over events are the same. They are at the start, unless
 /// the database still carries out the last write of the process that was killed.
 async fn settled(home: &Home) -> u64 {
     let watch = Stopwatch::start();
     loop {
-        let [total, by_link, by_hour] = sums(home).await;
-        if (total, total) == (by_link, by_hour) {
+        let [total, by_link, by_hour, events] = sums(home).await;
+        if (total, total, total) == (by_link, by_hour, events) {
             return u64::try_from(total).unwrap();
         }
         let patient = watch.elapsed() < Duration::from_secs(30);
-        assert!(patient, "total {total}, by link {by_link}, by hour {by_hour}");
+        assert!(patient, "total {total}, by link {by_link}, by hour {by_hour}, {events} events");
         tokio::time::sleep(Duration::from_millis(20)).await;
     }
 }

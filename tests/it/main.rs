@@ -7,10 +7,12 @@
 )]
 
 mod accounts;
+mod analytics;
 mod api;
 mod app;
 mod cache;
 mod cli;
+mod clickhouse;
 mod clicks;
 mod code;
 mod compat;

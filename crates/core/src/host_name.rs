@@ -35,11 +35,11 @@ fn is_host(host: &str) -> bool {
 /// requests: lower-case letters, digits, dots and hyphens, no dot at the end, and perhaps a port. For
 /// every other field `None`; use [`without_port`] and [`normalise_host`] then.
 #[inline]
-pub fn plain_host(field: &str) -> Option<&str> {
-    let is_plain = |byte: &u8| matches!(byte, b'a'..=b'z' | b'0'..=b'9' | b'-' | b'.');
-    let length = field.bytes().position(|byte| !is_plain(&byte)).unwrap_or(field.len());
+pub fn plain_host(field: &[u8]) -> Option<&str> {
+    let is_plain = |byte: u8| PLAIN.get(usize::from(byte)).is_some_and(|is_plain| *is_plain);
+    let length = field.iter().position(|byte| !is_plain(*byte)).unwrap_or(field.len());
     let (host, port) = field.split_at_checked(length)?;
-    let is_port = match port.as_bytes() {
+    let is_port = match port {
         [] => true,
         [b':', digits @ ..] => {
             let fits = digits.len() < 5 || (digits.len() == 5 && digits <= b"65535".as_slice());
@@ -47,8 +47,29 @@ pub fn plain_host(field: &str) -> Option<&str> {
         }
         _ => false,
     };
-    (is_port && (1..=253).contains(&length) && !host.ends_with('.')).then_some(host)
+    let is_host = is_port && (1..=253).contains(&length) && host.last() != Some(&b'.');
+    // Only now, since what follows the host need not be read as a text.
+    if is_host { std::str::from_utf8(host).ok() } else { None }
 }
+
+/// The bytes of a normalised host. A table, since every redirect looks at every byte of its host.
+const PLAIN: [bool; 256] = {
+    let mut plain = [false; 256];
+    let mut byte = 0_u8;
+    while byte < 128 {
+        let is_plain = matches!(byte, b'a'..=b'z' | b'0'..=b'9' | b'-' | b'.');
+        #[expect(
+            clippy::indexing_slicing,
+            clippy::as_conversions,
+            reason = "const code; it is below 128"
+        )]
+        {
+            plain[byte as usize] = is_plain;
+        }
+        byte += 1;
+    }
+    plain
+};
 
 /// The normalised spelling of a host: lower case, without the final dot of a fully qualified name.
 /// `None` when it is no host. Allocates only when it has upper-case letters.

@@ -11,6 +11,7 @@
 //! | [`limits`] | rate limits by address, account and key |
 //! | [`quota`] | the monthly hit limit of a link: in one process, and across instances |
 //! | [`clicks`] | clicks from the event to the batch that is written |
+//! | [`analytics`] | dimensions and batches of classified clicks, questions about them and their answers |
 //! | [`counters`] | the counters of the links in memory |
 //! | [`group_commit`] | which batches are written in one transaction |
 //! | [`lease`] | the rules of a lock that instances share |
@@ -19,6 +20,7 @@
 //! | `sync` | atomics and locks, which the feature `loom` replaces |
 
 pub mod account;
+pub mod analytics;
 pub mod clicks;
 pub mod code;
 pub mod counters;
@@ -27,6 +29,7 @@ pub mod host_name;
 pub mod lease;
 pub mod limits;
 pub mod link;
+pub mod plan;
 pub mod quota;
 mod sync;
 pub mod time;

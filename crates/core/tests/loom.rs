@@ -12,7 +12,7 @@
 
 use std::panic::catch_unwind;
 
-use kurz_core::clicks::{Click, ClickQueue, ClickTotals, VisitorKind};
+use kurz_core::clicks::{Click, ClickDetails, ClickQueue, ClickTotals, QueuedClicks};
 use kurz_core::counters::{CounterTable, HoldsCounters, LinkCounters};
 use kurz_core::link::{Hour, LinkId, Month};
 use kurz_core::quota::LocalQuota;
@@ -106,20 +106,22 @@ fn take_in_two_steps() {
 }
 
 fn no_click_is_lost() {
-    let click =
-        |nanos| Click { link: LINK, at: AT, nanos, visitor: VisitorKind::Person, reserved: false };
+    let details = ClickDetails { host: b"kurz.example", visitor: None, seed: 1 };
     loom::model(move || {
         let queue = Arc::new(ClickQueue::default());
         let worker = Arc::clone(&queue);
         let worker = thread::spawn(move || {
-            assert!(worker.push(click(1)));
-            assert!(worker.push(click(2)));
+            assert!(worker.push(Click::new(LINK, AT, 1), Some(&details)));
+            assert!(worker.push(Click::new(LINK, AT, 2), Some(&details)));
         });
         let mut seen = Vec::new();
         let mut collect = || {
-            let mut clicks = Vec::new();
-            queue.exchange(&mut clicks);
-            seen.extend(clicks.iter().map(|click| click.nanos));
+            let mut queued = QueuedClicks::default();
+            queue.exchange(&mut queued);
+            for click in &queued.clicks {
+                assert_eq!(queued.texts.get(click.host), b"kurz.example", "with its text");
+                seen.push(click.nanos);
+            }
         };
         collect();
         worker.join().unwrap();

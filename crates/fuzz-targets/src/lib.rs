@@ -2,5 +2,6 @@
 //! and so does `tests/corpus.rs` with the inputs that are kept in `fuzz/corpus`.
 
 pub mod json;
+pub mod rules;
 pub mod targets;
 mod tree;

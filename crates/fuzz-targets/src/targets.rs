@@ -3,11 +3,11 @@
 use http::{HeaderMap, HeaderValue, Method, Request};
 use kurz::config::{Config, Overrides};
 use kurz::net::request_host::{host_of, request_host};
-use kurz::redirect::visitor_kind;
+use kurz::redirect::VisitorHeaders;
 use kurz::web::cell;
 use kurz_core::account::token::Tokens;
 use kurz_core::account::{Email, claim, key_text};
-use kurz_core::clicks::{VisitorKind, Visitors};
+use kurz_core::clicks::{VisitorKind, Visitors, referrer_host};
 use kurz_core::code::canonical::MAX_BYTES;
 use kurz_core::code::short_path::{PathTarget, ShortPath, parse};
 use kurz_core::code::{Code, WorkspaceId, canonicalise, deterministic};
@@ -125,12 +125,20 @@ pub fn qr(input: &str) {
 /// `User-Agent`, `Sec-Purpose` and `Referer`, a line each: a bot is recognised whatever precedes its name.
 pub fn agent(input: &[u8]) {
     let visitors = Visitors::new(7);
+    let visitor_kind = |visitors: &Visitors, method: &Method, headers: &HeaderMap| {
+        VisitorHeaders::read(headers).visitor(visitors, method).kind
+    };
     let mut headers = HeaderMap::new();
     let mut lines = input.splitn(3, |byte| *byte == b'\n');
     for name in ["user-agent", "sec-purpose", "referer"] {
         if let Some(value) = lines.next().and_then(|line| HeaderValue::from_bytes(line).ok()) {
             headers.insert(name, value);
         }
+    }
+    if let Some(referer) = VisitorHeaders::read(&headers).referer {
+        let host = referrer_host(referer);
+        assert!(!host.contains(&b'/') && !host.contains(&b'?'), "nothing but the host");
+        assert!(!host.iter().any(u8::is_ascii_uppercase));
     }
     let first = visitor_kind(&visitors, &Method::GET, &headers);
     assert_eq!(
@@ -145,6 +153,30 @@ pub fn agent(input: &[u8]) {
         headers.insert("user-agent", bot);
         assert_eq!(visitor_kind(&visitors, &Method::GET, &headers), VisitorKind::Other);
     }
+}
+
+/// Any bytes as a row of the event log, as every column of a block, and as the sums of a day: refused, or events that are
+/// encoded and decoded to the same again. Without its checksum a content is hardly ever looked at, so the bytes are
+/// also tried with a head of their own: the first byte is the column, the second the number of events.
+pub fn block(input: &[u8]) {
+    use kurz_core::analytics::DaySums;
+    use kurz_core::analytics::block::{decode_columns, decode_row, encode_columns, seal_raw};
+
+    let _ = decode_row(input);
+    let _ = DaySums::decode(input);
+    let [column, events, content @ ..] = input else { return };
+    let sealed = seal_raw(*column, usize::from(*events), content);
+    let _ = decode_row(&sealed);
+    let _ = DaySums::decode(&sealed);
+    let _ = decode_columns([(*column, input)]);
+    let Ok(batch) = decode_columns([(*column, sealed.as_slice())]) else { return };
+    assert!(batch.counts.len() <= usize::from(*events), "no more events than it says");
+    if batch.links.is_empty() {
+        return;
+    }
+    let again = encode_columns(&batch);
+    let again = decode_columns(again.iter().map(|(column, data)| (*column, data.as_slice())));
+    assert_eq!(again.map(|again| again.links), Ok(batch.links), "it is encoded again");
 }
 
 /// Any text as a cell of a CSV file: one cell, no formula, nothing lost.

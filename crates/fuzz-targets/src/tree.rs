@@ -111,6 +111,10 @@ impl Tree {
     }
 
     fn fit(fields: &[(String, Self)], schema: &Value, named: &Value) -> bool {
+        if schema["properties"].is_null() {
+            // An object of any fields, such as the parameters that a rule goes by.
+            return true;
+        }
         let known = |(name, value): &(String, Self)| {
             schema["properties"].get(name).is_some_and(|schema| value.fits(schema, named))
         };

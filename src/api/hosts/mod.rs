@@ -3,6 +3,7 @@
 pub(crate) mod add;
 pub(crate) mod approve;
 pub(crate) mod check;
+pub(crate) mod edit;
 pub(crate) mod list;
 pub(crate) mod remove;
 
@@ -24,6 +25,12 @@ pub(crate) struct HostBody {
     created_at: Time,
     /// What the owner of a pending host publishes, at one of the two places; null for an active host.
     proof: Option<HostProofBody>,
+    /// Where `/` leads; null: a page says that there is nothing.
+    home_url: Option<String>,
+    /// Where unknown codes lead; null: a page says that there is none.
+    not_found_url: Option<String>,
+    /// Where paths lead that can be no code; null: a page says that there is nothing.
+    invalid_code_url: Option<String>,
 }
 
 /// What proves that a host is the workspace's: a TXT record, or a file.
@@ -48,7 +55,15 @@ impl From<ShownHost> for HostBody {
             text: pending.text,
         });
         let status = if proof.is_some() { "pending" } else { "active" };
-        Self { host: host.host, status, created_at: host.created_at.into(), proof }
+        Self {
+            host: host.host,
+            status,
+            created_at: host.created_at.into(),
+            proof,
+            home_url: host.urls.home,
+            not_found_url: host.urls.not_found,
+            invalid_code_url: host.urls.invalid_code,
+        }
     }
 }
 

@@ -10,7 +10,7 @@ use crate::api::links::{EditBody, LinkBody};
 use crate::app::App;
 use crate::problem::{Problem, Problems};
 
-/// Change a link. Its code stays.
+/// Change a link. Its code stays, unless `short_code` says another; then the old one is an alias.
 #[utoipa::path(patch, path = "/api/v1/workspaces/{workspace}/links/{code}", tag = "links",
     operation_id = "edit_link",
     params(
@@ -20,7 +20,7 @@ use crate::problem::{Problem, Problems};
     request_body = EditBody,
     responses(
         (status = 200, description = "The changed link.", body = LinkBody),
-        (status = 409, description = "Somebody else changed it at the same time.", body = Problem,
+        (status = 409, description = "Somebody else changed it at the same time, or the code is taken.", body = Problem,
             content_type = "application/problem+json"),
         Problems,
     ))]

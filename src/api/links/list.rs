@@ -22,7 +22,7 @@ pub(crate) struct ListParams {
     /// Links in a page: 1 to 1,000, 50 if you say nothing.
     #[param(minimum = 1, maximum = 1000)]
     limit: Option<i64>,
-    /// Text that the code, the title or the target holds, in any case of the letters A to Z. Three
+    /// Text that the code, the title, the target or the note holds, in any case of the letters A to Z. Three
     /// letters or more are found by an index; a shorter text is looked for along the list, for a part of
     /// it at a time: a page may then have fewer links than `limit`, or none, and still a `next_cursor`.
     #[param(max_length = 200)]
@@ -34,8 +34,12 @@ pub(crate) struct ListParams {
     #[param(pattern = "^(deterministic|counter|random|custom)$")]
     strategy: Option<String>,
     /// A tag that they carry.
-    #[param(max_length = 200)]
+    #[param(max_length = 255)]
     tag: Option<String>,
+    /// Whether archived links are among them: `false` if you say nothing, `true`, or `only` them. A list of
+    /// deleted links has them in any case.
+    #[param(pattern = "^(false|true|only)$")]
+    archived: Option<String>,
     /// `created_at`, `updated_at`, `redirect_count` or `short_code`, with `-` in front from the
     /// largest down; `-created_at` if you say nothing.
     #[param(pattern = "^-?(created_at|updated_at|redirect_count|short_code)$")]
@@ -71,6 +75,7 @@ pub(crate) async fn list(
         status: params.status,
         strategy: params.strategy,
         tag: params.tag,
+        archived: params.archived,
         sort: params.sort,
         mine: false,
     };

@@ -1,6 +1,7 @@
 //! Workspaces over HTTP: one endpoint a file, and the shape that a workspace has on the wire.
 
 pub(crate) mod create;
+pub(crate) mod defaults;
 pub(crate) mod delete;
 pub(crate) mod edit;
 pub(crate) mod list;

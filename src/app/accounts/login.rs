@@ -190,9 +190,7 @@ impl App {
             if links.is_empty() {
                 break;
             }
-            for (workspace, code) in links {
-                self.invalidate_link(&workspace, &code);
-            }
+            self.invalidate_links(&links).await;
         }
         Ok(self.parts.store.remove_marked_user(user).await?)
     }

@@ -11,9 +11,12 @@ use tokio::sync::oneshot;
 
 use crate::app::AppError;
 use kurz_core::account::password::Password;
+use kurz_core::plan::LinkPassword;
 
 /// What is stored begins with `$2b$12$`.
 pub const COST: u32 = 12;
+/// Of passwords of links, which many visitors send.
+const LINK_COST: u32 = 10;
 /// Most passwords that wait, unless somebody says otherwise.
 pub const QUEUE: usize = 64;
 /// The salt and hash of no password in particular: what an unknown user's password is compared
@@ -27,7 +30,9 @@ pub struct Passwords {
 
 enum PasswordJob {
     Hash(Password, oneshot::Sender<Option<String>>),
+    HashLink(LinkPassword, oneshot::Sender<Option<String>>),
     Compare(Password, String, oneshot::Sender<bool>),
+    CompareLink(LinkPassword, String, oneshot::Sender<bool>),
 }
 
 impl Passwords {
@@ -52,6 +57,13 @@ impl Passwords {
         hashed.await.ok().flatten().ok_or(AppError::Busy)
     }
 
+    /// The hash of a password of a link.
+    pub async fn hash_link(&self, password: &LinkPassword) -> Result<String, AppError> {
+        let (answer, hashed) = oneshot::channel();
+        self.send(PasswordJob::HashLink(password.clone(), answer))?;
+        hashed.await.ok().flatten().ok_or(AppError::Busy)
+    }
+
     /// Whether `hash` is that of `password`. Without a hash it is not, which takes as long.
     pub async fn matches(&self, password: Password, hash: Option<&str>) -> Result<bool, AppError> {
         let (answer, compared) = oneshot::channel();
@@ -59,6 +71,17 @@ impl Passwords {
         self.send(PasswordJob::Compare(password, against, answer))?;
         let matches = compared.await.map_err(|_| AppError::Busy)?;
         Ok(matches && hash.is_some())
+    }
+
+    /// Whether `hash` is that of the password of a link.
+    pub async fn matches_link(
+        &self,
+        password: &LinkPassword,
+        hash: String,
+    ) -> Result<bool, AppError> {
+        let (answer, compared) = oneshot::channel();
+        self.send(PasswordJob::CompareLink(password.clone(), hash, answer))?;
+        compared.await.map_err(|_| AppError::Busy)
     }
 
     fn send(&self, job: PasswordJob) -> Result<(), AppError> {
@@ -80,15 +103,26 @@ fn work(queue: &Mutex<Receiver<PasswordJob>>, cost: u32) {
         let job = queue.lock().unwrap_or_else(PoisonError::into_inner).recv();
         // The request may have been cancelled; then nobody receives the answer.
         match job {
-            Ok(PasswordJob::Hash(_, answer)) if answer.is_closed() => {}
-            Ok(PasswordJob::Compare(_, _, answer)) if answer.is_closed() => {}
+            Ok(PasswordJob::Hash(_, answer) | PasswordJob::HashLink(_, answer))
+                if answer.is_closed() => {}
+            Ok(PasswordJob::Compare(_, _, answer) | PasswordJob::CompareLink(_, _, answer))
+                if answer.is_closed() => {}
             Ok(PasswordJob::Hash(password, answer)) => {
                 let hash = bcrypt::non_truncating_hash(&*password.bcrypt_input(), cost);
+                let _ = answer.send(hash.ok());
+            }
+            Ok(PasswordJob::HashLink(password, answer)) => {
+                let cost = cost.min(LINK_COST);
+                let hash = bcrypt::non_truncating_hash(password.as_str(), cost);
                 let _ = answer.send(hash.ok());
             }
             Ok(PasswordJob::Compare(password, hash, answer)) => {
                 // A damaged hash is nobody's password.
                 let same = bcrypt::non_truncating_verify(&*password.bcrypt_input(), &hash);
+                let _ = answer.send(same.unwrap_or(false));
+            }
+            Ok(PasswordJob::CompareLink(password, hash, answer)) => {
+                let same = bcrypt::non_truncating_verify(password.as_str(), &hash);
                 let _ = answer.send(same.unwrap_or(false));
             }
             Err(_) => return,

@@ -83,7 +83,7 @@ mod tests {
         for field in ["action", "kind"] {
             for bad in ["x".repeat(WORD_BYTES + 1), "a\0b".to_owned()] {
                 let error = word(field, Some(&bad)).unwrap_err();
-                assert_eq!((error.field, error.code), (field, "search-invalid"));
+                assert_eq!((&*error.field, error.code), (field, "search-invalid"));
             }
             assert_eq!(word(field, Some(" edited ")), Ok(Some("edited".to_owned())));
             assert_eq!(word(field, Some(" ")), Ok(None));

@@ -3,7 +3,7 @@
 
 use crate::app::workspaces::main_id;
 use crate::app::{Action, Actor, App, AppError, AuditDetail, FieldError, Resource, ShownLink};
-use crate::store::{Claim, Subject};
+use crate::store::{Claim, LinkAddress, Subject};
 use kurz_core::account::{Act, Caller, access, claim};
 use kurz_core::code::Code;
 
@@ -48,9 +48,11 @@ impl App {
         }
         let taken = self.parts.store.claim_links(identity.id, &claims, now, &notes).await?;
         // The cache knows when they were to expire. At once, and for all: what comes next waits.
-        for (claim, _) in claims.iter().zip(&taken).filter(|(_, id)| id.is_some()) {
-            self.invalidate_link(main.id.as_str(), claim.code.as_str());
-        }
+        let claimed = claims.iter().zip(&taken).filter_map(|(claim, id)| {
+            let (workspace, code) = (main.id.to_string(), claim.code.to_string());
+            Some(LinkAddress { id: (*id)?, workspace, code })
+        });
+        self.invalidate_links(&claimed.collect::<Vec<_>>()).await;
         let mut taken = claims.iter().zip(taken);
         let mut results = Vec::with_capacity(requests.len());
         for claim in read {

@@ -16,6 +16,7 @@ use crate::store::{Error, Inserted, InsertedLink, MonthlyLinkLimit, NewLink, Wor
 use kurz_core::account::{Caller, Reach, Refused};
 use kurz_core::code::{Code, WorkspaceId};
 use kurz_core::link::{Link, LinkFieldChanges, LinkId, LinkOrigin, Month, Status, Strategy};
+use kurz_core::plan::PlanChanges;
 use kurz_core::time::Timestamp;
 
 /// Rounds after which a batch that still finds its codes taken is given up: more than any strategy
@@ -29,7 +30,11 @@ pub struct LinkRequest {
     pub custom_code: Option<String>,
     /// How to make the code, if not as the workspace does.
     pub strategy: Option<Strategy>,
+    /// How long a random code is, if not as the server says.
+    pub length: Option<u8>,
     pub fields: LinkFieldChanges,
+    /// The fields of its plan.
+    pub plan: PlanChanges,
 }
 
 /// A link that was asked for.
@@ -147,6 +152,7 @@ impl App {
         all_or_none: bool,
         meter: Option<MonthlyLinkLimit>,
     ) -> Result<Vec<Result<Created, AppError>>, AppError> {
+        let requests = &*self.hash_passwords(requests).await?;
         let now = self.parts.clock.now();
         let generation = self.parts.reuse.generation();
         let drafts = checked.in_workspace(maker.workspace);
@@ -157,6 +163,14 @@ impl App {
             Err(error) => Slot::Refused(error),
         };
         let mut slots: Vec<Slot> = drafts.into_iter().chain(rest).map(slot).collect();
+        for slot in &mut slots {
+            if let Slot::Pending(draft) = slot
+                && let Err(error) =
+                    self.check_visitor_rules(&maker.workspace.id, draft.link.plan.as_ref()).await
+            {
+                *slot = Slot::Refused(error);
+            }
+        }
         let pending = slots.iter().filter(|slot| matches!(slot, Slot::Pending(_))).count();
         if pending == 0 || (all_or_none && pending < slots.len()) {
             return self.results(maker.workspace, slots, all_or_none);
@@ -210,7 +224,9 @@ impl App {
                 };
                 let same = match slots.get(first) {
                     Some(Slot::Pending(other)) => {
-                        draft.would_be(&other.link.canonical_hash, &other.link.target)
+                        // Of two with plans the second is refused: they may differ.
+                        draft.link.plan.is_none()
+                            && draft.would_be(&other.link.canonical_hash, &other.link.target)
                     }
                     _ => false,
                 };
@@ -273,7 +289,7 @@ impl App {
             Inserted::Stored(placed) => {
                 let placed: Vec<(usize, Option<InsertedLink>)> =
                     pending.into_iter().zip(placed).collect();
-                self.settle(slots, &placed)
+                self.settle(slots, &placed).await
             }
         };
         for at in missed {
@@ -302,16 +318,24 @@ impl App {
     }
 
     /// Mark what was stored; those that were not.
-    fn settle(&self, slots: &mut [Slot], placed: &[(usize, Option<InsertedLink>)]) -> Vec<usize> {
+    async fn settle(
+        &self,
+        slots: &mut [Slot],
+        placed: &[(usize, Option<InsertedLink>)],
+    ) -> Vec<usize> {
         let mut missed = Vec::new();
         for (at, place) in placed {
             let Some(slot) = slots.get_mut(*at) else { continue };
             match (&slot, place) {
                 (Slot::Pending(draft), Some(place)) => {
                     let link = draft.stored(*place);
-                    // A visitor may have asked for the address before there was a link.
-                    self.invalidate_redirects(link.workspace.as_str(), link.code.as_str());
                     let token = draft.claim_token.clone();
+                    if draft.link.revive {
+                        self.invalidate(&link).await;
+                    } else {
+                        // A visitor may have asked for the address before there was a link.
+                        self.invalidate_redirects(link.workspace.as_str(), link.code.as_str());
+                    }
                     *slot = Slot::Done(Box::new(link), true, token);
                 }
                 _ => missed.push(*at),
@@ -335,10 +359,11 @@ impl App {
             if same.disabled.is_some() {
                 return Err(AppError::LinkLocked);
             }
+            draft.check_same_plan(&same, now)?;
             return Ok(adopt(draft, same, now));
         }
         let Some(other) = self.parts.store.find_link(&new.workspace, &new.code).await? else {
-            self.check_custom_code_limit(draft).await?;
+            self.check_custom_code_limit(draft.custom_code_limit).await?;
             // Only the bare code on the main host was in the way: it is another workspace's.
             if new.strategy == Strategy::Counter && new.wants_main {
                 // Somebody may have chosen it there because it was to come; the next one is as short.
@@ -352,13 +377,16 @@ impl App {
         let alive = other.status(now) == Some(Status::Active);
         // A dead link may come back with another fragment; one that is alive keeps its own.
         let fits = !alive && other.canonical_hash == new.canonical_hash;
+        // The code may be an alias of it: one that is dead does not come back under another code.
         if named
+            && (alive || other.code == new.code)
             && draft.may_have(&other)
             && (fits || draft.would_be(&other.canonical_hash, &other.target))
         {
             if other.disabled.is_some() {
                 return Err(AppError::LinkLocked);
             }
+            draft.check_same_plan(&other, now)?;
             return Ok(adopt(draft, other, now));
         }
         if new.strategy == Strategy::Custom {
@@ -376,8 +404,11 @@ impl App {
 
     /// Whether a custom code that nobody has was not stored because there were enough this month. The
     /// number only grows, so it is still what the store went by.
-    async fn check_custom_code_limit(&self, draft: &Draft) -> Result<(), AppError> {
-        let Some(MonthlyLinkLimit { user, month, limit }) = draft.custom_code_limit else {
+    pub(super) async fn check_custom_code_limit(
+        &self,
+        limit: Option<MonthlyLinkLimit>,
+    ) -> Result<(), AppError> {
+        let Some(MonthlyLinkLimit { user, month, limit }) = limit else {
             return Ok(());
         };
         if self.parts.store.custom_codes_in_month(user, month).await? < limit {
@@ -385,11 +416,6 @@ impl App {
         }
         let seconds_left = Month::seconds_left(self.parts.clock.now());
         Err(AppError::CustomCodeLimit { limit, seconds_left })
-    }
-
-    /// Drop what memory knows about a link, since it changed.
-    pub(crate) fn invalidate(&self, link: &Link) {
-        self.invalidate_link(link.workspace.as_str(), link.code.as_str());
     }
 
     fn results(

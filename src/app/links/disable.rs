@@ -51,7 +51,7 @@ impl App {
         let change =
             self.audit_with(caller, Subject::link(link.id), Action::Disabled, detail).await?;
         let disabled = self.parts.store.disable_link(link.id, reason, note, &change).await?;
-        self.invalidate(link);
+        self.invalidate(link).await;
         if !disabled {
             return Err(AppError::NotFound(Resource::Link));
         }
@@ -73,7 +73,7 @@ impl App {
         let subject = Subject::link(link.id);
         let change = self.audit(caller, subject, Action::Enabled).await?;
         let enabled = self.parts.store.enable_link(link.id, &change).await?;
-        self.invalidate(&link);
+        self.invalidate(&link).await;
         if enabled { Ok(()) } else { Err(AppError::NotDisabled) }
     }
 
@@ -93,9 +93,7 @@ impl App {
             loop {
                 let now = self.parts.clock.now();
                 let touched = store.set_own_disabled(&shelf, user, disabled, now).await?;
-                for link in &touched {
-                    self.invalidate_link(&link.workspace, &link.code);
-                }
+                self.invalidate_links(&touched).await;
                 if touched.is_empty() {
                     break;
                 }

@@ -7,8 +7,8 @@ use crate::app::{App, AppError, FieldError, MAIN};
 use crate::store::{CODES_AT_ONCE, InsertedLink, MonthlyLinkLimit, NewLink, Workspace};
 use kurz_core::account::{Refused, UserId, claim};
 use kurz_core::code::offensive::is_offensive;
-use kurz_core::code::{Canonical, Code, custom, deterministic, random};
-use kurz_core::link::{Link, LinkFields, LinkId, LinkOrigin, Month, Strategy};
+use kurz_core::code::{Canonical, Code, WorkspaceId, custom, deterministic, random};
+use kurz_core::link::{Link, LinkFields, LinkId, LinkOrigin, Month, Status, StoredPlan, Strategy};
 use kurz_core::time::Timestamp;
 
 /// Codes in a row that spell something unwanted. Fewer than one in 200 does.
@@ -44,14 +44,6 @@ impl Maker<'_> {
         }
     }
 
-    /// How many custom codes the account may choose this month, where they are counted.
-    fn custom_code_limit(&self, app: &App, now: Timestamp) -> Option<MonthlyLinkLimit> {
-        let is_main = self.workspace.id.as_str() == MAIN;
-        let limit = app.parts.policy.custom_code_limit.filter(|_| is_main);
-        let month = Month::of(now);
-        limit.zip(self.counted).map(|(limit, user)| MonthlyLinkLimit { user, month, limit })
-    }
-
     /// What opens a link to a claim, if it is made by nobody.
     fn claim_token(&self, app: &App) -> Option<String> {
         self.is_nobody.then(|| claim::fresh(&mut |bytes| app.parts.entropy.fill(bytes)))
@@ -71,6 +63,8 @@ pub(crate) struct Draft {
     pub(crate) custom_code_limit: Option<MonthlyLinkLimit>,
     /// What opens the link to a claim, if it is nobody's.
     pub(crate) claim_token: Option<String>,
+    /// The length of a random code.
+    length: u8,
     pub(crate) link: NewLink,
 }
 
@@ -102,12 +96,15 @@ impl Draft {
         fields.apply(&request.fields, now).into_iter().map(FieldError::from).for_each(&mut note);
         let end = check_anonymous_end(fields.expires_at, maker, now.plus(policy.anon_ttl));
         let end = end.map_err(&mut note);
+        let plan = app.replan(None, &request.plan, &fields);
+        let plan = plan.map_err(|errors| errors.into_iter().for_each(&mut note));
+        let length = random_length(maker, request, app.parts.code_length).map_err(&mut note);
         if request.strategy == Some(Strategy::Custom) && request.custom_code.is_none() {
             let detail = "the strategy custom needs a custom_code";
             note(FieldError::new("custom_code", "code-missing", detail));
         }
-        let (Ok(canonical), Ok(custom), Ok(end), true) =
-            (canonical, custom, end, errors.is_empty())
+        let (Ok(canonical), Ok(custom), Ok(end), Ok(plan), Ok(length), true) =
+            (canonical, custom, end, plan, length, errors.is_empty())
         else {
             return Err(AppError::Invalid(errors));
         };
@@ -130,15 +127,17 @@ impl Draft {
             claim_hash: claim_token.as_deref().and_then(claim::hash),
             made: maker.made.clone(),
             revive: false,
+            plan,
         };
         Ok(Self {
             canonical,
             attempt: 0,
             dead: None,
             is_shared: maker.is_shared,
-            custom_code_limit: maker
-                .custom_code_limit(app, now)
+            custom_code_limit: app
+                .custom_code_limit(&workspace.id, maker.counted, now)
                 .filter(|_| strategy == Strategy::Custom),
+            length,
             claim_token,
             link,
         })
@@ -174,8 +173,7 @@ impl Draft {
         if self.attempt < random::ATTEMPTS {
             self.attempt += 1;
             for _ in 0..MOST_UNWANTED {
-                let length = app.parts.code_length;
-                let code = random::code(length, &mut |bytes| app.parts.entropy.fill(bytes));
+                let code = random::code(self.length, &mut |bytes| app.parts.entropy.fill(bytes));
                 if is_wanted(app, &code) {
                     self.link.code = code;
                     return Ok(());
@@ -260,6 +258,16 @@ impl Draft {
             }
     }
 
+    /// A link that is alive is not the answer to a request for one with another plan.
+    pub(crate) fn check_same_plan(&self, link: &Link, now: Timestamp) -> Result<(), AppError> {
+        let document = |plan: &Option<StoredPlan>| plan.as_ref().map(|plan| plan.document.clone());
+        let asks = self.link.plan.is_some() && link.status(now) == Some(Status::Active);
+        if asks && document(&self.link.plan) != document(&link.plan) {
+            return Err(AppError::LinkExists);
+        }
+        Ok(())
+    }
+
     /// Whether `link` may be given to the maker of this draft, or brought back for them. In a
     /// workspace where everybody has their own links, nobody gets or revives another's; a
     /// tombstone is nobody's.
@@ -299,6 +307,11 @@ impl Draft {
             last_checked_at: None,
             disabled: None,
             made: new.made.clone(),
+            plan: new.plan.clone(),
+            // Those of a purged link are dropped.
+            aliases: dead
+                .filter(|dead| dead.purged_at.is_none())
+                .map_or_else(Vec::new, |dead| dead.aliases.clone()),
         }
     }
 
@@ -317,6 +330,36 @@ impl Draft {
     }
 }
 
+impl App {
+    /// How many custom codes an account may choose in a workspace this month, where they are counted.
+    pub(super) fn custom_code_limit(
+        &self,
+        workspace: &WorkspaceId,
+        counted: Option<UserId>,
+        now: Timestamp,
+    ) -> Option<MonthlyLinkLimit> {
+        let is_main = workspace.as_str() == MAIN;
+        let limit = self.parts.policy.custom_code_limit.filter(|_| is_main);
+        let month = Month::of(now);
+        limit.zip(counted).map(|(limit, user)| MonthlyLinkLimit { user, month, limit })
+    }
+}
+
+/// The length of a random code: what was asked for, else the server's.
+fn random_length(maker: &Maker<'_>, request: &LinkRequest, default: u8) -> Result<u8, FieldError> {
+    let Some(length) = request.length else { return Ok(default) };
+    if maker.strategy(request) != Strategy::Random {
+        let detail = "a length is for random codes: ask for the strategy random";
+        return Err(FieldError::new("length", "length-without-random", detail));
+    }
+    if !random::LENGTHS.contains(&length) {
+        let (least, most) = (random::LENGTHS.start(), random::LENGTHS.end());
+        let detail = format!("the length of a random code is {least} to {most}");
+        return Err(FieldError::new("length", "length-invalid", detail));
+    }
+    Ok(length)
+}
+
 /// The codes of the next `count` numbers, but for those that nobody would want to have.
 async fn counter_codes(app: &App, count: usize) -> Result<Vec<Code>, AppError> {
     let numbers = app.code_counter.take(&app.parts.store, count).await?;
@@ -333,7 +376,9 @@ fn is_wanted(app: &App, code: &Code) -> bool {
 
 /// Whether somebody without an account may ask for this: codes are for those who can be found.
 fn is_for_nobody(request: &LinkRequest) -> bool {
-    request.custom_code.is_none() && matches!(request.strategy, None | Some(Strategy::Random))
+    request.custom_code.is_none()
+        && request.plan.is_empty()
+        && matches!(request.strategy, None | Some(Strategy::Random))
 }
 
 /// A link made without an account ends when those do, or sooner.

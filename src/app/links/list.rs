@@ -5,13 +5,16 @@ use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 
 use crate::app::page::{page_size, read_cursor};
 use crate::app::{App, AppError, FieldError, MAIN, Page, ShownLink};
-use crate::store::{ListQuery, ListScope, Position, Sort, SortKey};
+use crate::store::{Archived, ListQuery, ListScope, Position, Sort, SortKey};
 use kurz_core::account::{Act, Caller, Reach, Refused};
 use kurz_core::code::WorkspaceId;
+use kurz_core::link::fields::TAG_CHARS;
 use kurz_core::link::{LinkId, Status, Strategy};
 
 /// Longest text to search for, in bytes.
 const SEARCH_BYTES: usize = 200;
+/// Longest tag, in bytes.
+const TAG_BYTES: usize = 4 * TAG_CHARS;
 
 /// Which links, as a request says it.
 #[derive(Clone, Debug, Default)]
@@ -26,6 +29,8 @@ pub struct LinkFilter {
     pub status: Option<String>,
     pub strategy: Option<String>,
     pub tag: Option<String>,
+    /// `true`: archived ones as well; `only`: them alone.
+    pub archived: Option<String>,
     /// `created_at`, `updated_at`, `redirect_count` or `short_code`; `-` in front turns it around.
     pub sort: Option<String>,
     /// Only the caller's own, whatever else they may see.
@@ -41,16 +46,7 @@ impl App {
         filter: &LinkFilter,
     ) -> Result<Page<ShownLink>, AppError> {
         let (workspace, reach) = self.enter(caller, workspace, Act::ReadLinks).await?;
-        let is_main = workspace.id.as_str() == MAIN;
-        let which = match reach {
-            Reach::All if is_main => match caller.owner().filter(|_| filter.mine) {
-                Some(owner) => ListScope::Own(owner),
-                None => ListScope::Main,
-            },
-            Reach::All => ListScope::Workspace(workspace.id.clone()),
-            Reach::Own(id) => ListScope::Own(id),
-            Reach::Nobodys => return Err(Refused::Unauthenticated.into()),
-        };
+        let which = list_scope(caller, &workspace.id, reach, filter.mine)?;
         let query = read_filter(which, filter)?;
         let _running = match (&query.search, filter.waits) {
             (None, _) => None,
@@ -66,6 +62,24 @@ impl App {
             Page::cut(listed.links, size, |last| write_cursor(query.sort, &query.position(last)));
         Ok(Page { items: self.show(&workspace, page.items), next: page.next.or(rest) })
     }
+}
+
+/// The list that a caller sees in a workspace; with `mine` their own in `main`, whatever else they may see.
+pub(super) fn list_scope(
+    caller: &Caller,
+    workspace: &WorkspaceId,
+    reach: Reach,
+    mine: bool,
+) -> Result<ListScope, AppError> {
+    Ok(match reach {
+        Reach::All if workspace.as_str() == MAIN => match caller.owner().filter(|_| mine) {
+            Some(owner) => ListScope::Own(owner),
+            None => ListScope::Main,
+        },
+        Reach::All => ListScope::Workspace(workspace.clone()),
+        Reach::Own(id) => ListScope::Own(id),
+        Reach::Nobodys => return Err(Refused::Unauthenticated.into()),
+    })
 }
 
 fn read_filter(scope: ListScope, filter: &LinkFilter) -> Result<ListQuery, AppError> {
@@ -92,9 +106,18 @@ fn read_filter(scope: ListScope, filter: &LinkFilter) -> Result<ListQuery, AppEr
         refused("strategy", "strategy-invalid", detail)
     })?;
     let strategy: Option<Strategy> = strategy;
-    let text = |field, text: &Option<String>| match text.as_deref() {
-        Some(text) if text.len() > SEARCH_BYTES || text.contains('\0') => {
-            let detail = format!("{field} is at most {SEARCH_BYTES} bytes of text");
+    let archived = match filter.archived.as_deref() {
+        None | Some("false") => Archived::Without,
+        Some("true") => Archived::With,
+        Some("only") => Archived::Only,
+        Some(_) => {
+            let detail = "archived is false, true or only";
+            return Err(refused("archived", "archived-invalid", detail));
+        }
+    };
+    let text = |field, text: &Option<String>, most: usize| match text.as_deref() {
+        Some(text) if text.len() > most || text.contains('\0') => {
+            let detail = format!("{field} is at most {most} bytes of text");
             Err(refused(field, "search-invalid", &detail))
         }
         Some("") | None => Ok(None),
@@ -106,8 +129,9 @@ fn read_filter(scope: ListScope, filter: &LinkFilter) -> Result<ListQuery, AppEr
         scope,
         status,
         strategy,
-        tag: text("tag", &filter.tag)?,
-        search: text("q", &filter.search)?,
+        tag: text("tag", &filter.tag, TAG_BYTES)?,
+        archived,
+        search: text("q", &filter.search, SEARCH_BYTES)?,
         sort,
         after,
         most: page_size(filter.limit)?,

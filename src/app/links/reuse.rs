@@ -45,8 +45,8 @@ impl App {
         requests: &[LinkRequest],
     ) -> Result<Repeated, AppError> {
         let unknown = Repeated::Unknown(CheckedDrafts::default());
-        // What is made without an account is new each time.
-        if caller.is_anonymous() {
+        // What is made without an account is new each time; a plan is compared by the store's way.
+        if caller.is_anonymous() || requests.iter().any(|request| !request.plan.is_empty()) {
             return Ok(unknown);
         }
         let Some(workspace) = self.memberships.workspace(id) else { return Ok(unknown) };

@@ -34,7 +34,7 @@ pub struct SearchLimit {
 
 /// A search that is allowed to run, while this is held.
 #[derive(Debug)]
-pub(super) struct RunningSearch {
+pub(crate) struct RunningSearch {
     _in_all: OwnedSemaphorePermit,
     _of_account: Option<OwnedSemaphorePermit>,
 }
@@ -52,12 +52,12 @@ impl SearchLimit {
     /// Begin a search of an account, or of somebody without one; refused when its turn does not come soon.
     /// Waiting also slows down clients that ask again and again: a refusal at once would cost the
     /// processor as much as they can send.
-    pub(super) async fn begin(&self, account: Option<UserId>) -> Result<RunningSearch, AppError> {
+    pub(crate) async fn begin(&self, account: Option<UserId>) -> Result<RunningSearch, AppError> {
         timeout(self.patience, self.wait(account)).await.map_err(|_| AppError::TooManySearches)?
     }
 
     /// The same for somebody who waits for as long as it takes: an export.
-    pub(super) async fn wait(&self, account: Option<UserId>) -> Result<RunningSearch, AppError> {
+    pub(crate) async fn wait(&self, account: Option<UserId>) -> Result<RunningSearch, AppError> {
         let closed = |_| AppError::TooManySearches;
         let of_account = match account.map(|account| self.account(account)) {
             Some(account) => Some(account.acquire_owned().await.map_err(closed)?),

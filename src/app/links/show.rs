@@ -6,6 +6,7 @@ use crate::store::Workspace;
 use kurz_core::account::{Act, Caller, access};
 use kurz_core::code::{Canonical, Code, WorkspaceId, canonicalise};
 use kurz_core::link::{AddressKey, Link, LinkId, Reason, Status, idn};
+use kurz_core::plan::{PlanDocument, PlanWarning};
 use kurz_core::time::Timestamp;
 
 /// A link and what follows from it at this moment.
@@ -23,6 +24,49 @@ pub struct ShownLink {
     pub hits_this_month: i64,
     /// Until when it can be restored for certain, if it is deleted.
     pub restorable_until: Option<Timestamp>,
+    /// What decides where its visitors are sent beyond its target.
+    pub plan: PlanDocument,
+    /// Tests of the plan that are always unknown on this server.
+    pub warnings: Vec<PlanWarning>,
+}
+
+/// Where a link leads, as far as strangers may know.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Destinations {
+    /// To its target.
+    One,
+    /// Depending on the visitor, to these hosts.
+    Several(Vec<String>),
+    /// Only those with the password are told.
+    Protected,
+}
+
+impl ShownLink {
+    /// A plan that cannot be read says nothing, and the link leads nowhere.
+    pub fn destinations(&self) -> Destinations {
+        let Some(plan) = &self.link.plan else { return Destinations::One };
+        let Ok(document) = PlanDocument::from_json(&plan.document) else {
+            return Destinations::Protected;
+        };
+        if document.password.is_some() {
+            return Destinations::Protected;
+        }
+        if document.rules.is_empty() && document.split.is_none() {
+            return Destinations::One;
+        }
+        let urls = document.urls();
+        let chosen = urls
+            .iter()
+            .filter(|(field, _)| field.starts_with("rules") || field.starts_with("split"));
+        let urls = std::iter::once(self.link.target.as_str()).chain(chosen.map(|(_, url)| *url));
+        let mut hosts: Vec<String> = Vec::new();
+        for host in urls.filter_map(|url| Some(canonicalise(url).ok()?.host().to_owned())) {
+            if !hosts.contains(&host) {
+                hosts.push(host);
+            }
+        }
+        Destinations::Several(hosts)
+    }
 }
 
 impl App {
@@ -110,8 +154,11 @@ impl App {
         if self.parts.blocked.is_empty() {
             return None;
         }
-        let canonical = canonicalise(&link.target).ok()?;
-        self.parts.blocked.covers(canonical.host()).then_some(Reason::Blocked)
+        let plan = link.plan.as_ref().and_then(|plan| PlanDocument::from_json(&plan.document).ok());
+        let planned = plan.as_ref().map(PlanDocument::urls).unwrap_or_default();
+        let urls = planned.iter().map(|(_, url)| *url).chain([link.target.as_str()]);
+        let mut hosts = urls.filter_map(|url| Some(canonicalise(url).ok()?.host().to_owned()));
+        hosts.any(|host| self.parts.blocked.covers(&host)).then_some(Reason::Blocked)
     }
 
     /// What follows from links of one workspace.
@@ -124,7 +171,10 @@ impl App {
             let withheld = self.withheld(&link);
             let status = link.status(self.parts.clock.latest(now))?;
             let is_shut = withheld.is_some() && status != Status::Deleted;
+            let plan = Self::plan_document(link.plan.as_ref()).unwrap_or_default();
             Some(ShownLink {
+                warnings: self.plan_warnings(&plan),
+                plan,
                 short_url: short_url(&self.parts.policy.public_url, &link, &hosts),
                 status: if is_shut { Status::Disabled } else { status },
                 withheld,

@@ -6,7 +6,7 @@ use std::time::Duration;
 use super::hosts::{ShownHost, check_added, stored_name};
 use crate::app::{Action, App, AppError, AuditDetail};
 use crate::egress::HostChallenge;
-use crate::store::{Host, PendingHost, Subject};
+use crate::store::{Host, HostUrls, PendingHost, Subject};
 use kurz_core::account::{Act, Caller};
 use kurz_core::code::WorkspaceId;
 
@@ -68,7 +68,8 @@ impl App {
         by: &str,
     ) -> Result<ShownHost, AppError> {
         let created_at = self.parts.clock.now();
-        let host = Host { host: pending.host, workspace: pending.workspace, created_at };
+        let urls = HostUrls::default();
+        let host = Host { host: pending.host, workspace: pending.workspace, created_at, urls };
         let subject = Subject::host(&host.workspace, &host.host);
         let detail = AuditDetail { note: Some(by.to_owned()), ..AuditDetail::default() };
         let change = self.audit_with(caller, subject, Action::HostVerified, detail).await?;

@@ -1,10 +1,11 @@
 //! Hosts: the names a workspace's links answer on. One that a workspace names is pending until it is
 //! proven (`host_proof`) or an administrator of the server consents; until then it has no effect.
 
-use crate::app::{Action, App, AppError, FieldError, Resource};
+use crate::app::links::draft::kept_target;
+use crate::app::{Action, App, AppError, AuditDetail, Change, FieldError, Resource};
 use crate::egress::HostChallenge;
 use crate::peers::Message;
-use crate::store::{Host, HostAdded, PendingHost, Subject};
+use crate::store::{Host, HostAdded, HostUrls, PendingHost, Subject};
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use kurz_core::account::{Act, Caller};
@@ -23,6 +24,16 @@ pub struct ShownHost {
     pub created_at: Timestamp,
     /// What its owner has to publish before it works; `None`: it works.
     pub pending: Option<HostInstructions>,
+    pub urls: HostUrls,
+}
+
+/// What to change about a host: where `/`, unknown codes, and paths that can be no code lead. `None`: to the
+/// page that says so.
+#[derive(Clone, Debug, Default)]
+pub struct HostPatch {
+    pub home_url: Change<Option<String>>,
+    pub not_found_url: Change<Option<String>>,
+    pub invalid_code_url: Change<Option<String>>,
 }
 
 /// What the owner of a host publishes, at one of two places.
@@ -38,7 +49,7 @@ pub struct HostInstructions {
 
 impl From<Host> for ShownHost {
     fn from(host: Host) -> Self {
-        Self { host: host.host, created_at: host.created_at, pending: None }
+        Self { host: host.host, created_at: host.created_at, pending: None, urls: host.urls }
     }
 }
 
@@ -47,7 +58,8 @@ impl From<PendingHost> for ShownHost {
         let HostChallenge { txt_name, http_url, text } =
             HostChallenge::new(&pending.host, &pending.token);
         let pending_proof = HostInstructions { txt_name, http_url, text };
-        Self { host: pending.host, created_at: pending.created_at, pending: Some(pending_proof) }
+        let (created_at, urls) = (pending.created_at, HostUrls::default());
+        Self { host: pending.host, created_at, pending: Some(pending_proof), urls }
     }
 }
 
@@ -73,7 +85,8 @@ impl App {
         let subject = Subject::host(workspace, &host);
         let change = self.audit(caller, subject, Action::Added).await?;
         if is_admin {
-            let host = Host { host, workspace: workspace.clone(), created_at: now };
+            let (workspace, urls) = (workspace.clone(), HostUrls::default());
+            let host = Host { host, workspace, created_at: now, urls };
             let added = self.parts.store.insert_host_within(&host, MOST, &change).await?;
             check_added(added)?;
             self.hosts_changed().await?;
@@ -111,6 +124,47 @@ impl App {
             return Ok(());
         }
         Err(AppError::NotFound(Resource::Host))
+    }
+
+    /// Change where other addresses of a host lead than those of links. A pending host has none.
+    pub async fn edit_host(
+        &self,
+        caller: &Caller,
+        workspace: &WorkspaceId,
+        name: &str,
+        patch: &HostPatch,
+    ) -> Result<ShownHost, AppError> {
+        self.enter(caller, workspace, Act::Manage).await?;
+        let missing = || AppError::NotFound(Resource::Host);
+        let found = self.parts.store.find_host(&stored_name(name)?).await?;
+        let mut host = found.filter(|host| host.workspace == *workspace).ok_or_else(missing)?;
+        let (mut fields, mut errors) = (Vec::new(), Vec::new());
+        for (field, change, url) in [
+            ("home_url", &patch.home_url, &mut host.urls.home),
+            ("not_found_url", &patch.not_found_url, &mut host.urls.not_found),
+            ("invalid_code_url", &patch.invalid_code_url, &mut host.urls.invalid_code),
+        ] {
+            let Change::To(new) = change else { continue };
+            let new = new.as_deref().map(str::trim).filter(|new| !new.is_empty());
+            errors.extend(new.and_then(|new| self.check_host_url(field, new).err()));
+            if new != url.as_deref() {
+                fields.push(field.to_owned());
+                *url = new.map(kept_target);
+            }
+        }
+        if !errors.is_empty() {
+            return Err(AppError::Invalid(errors));
+        }
+        if !fields.is_empty() {
+            let detail = AuditDetail { fields, ..AuditDetail::default() };
+            let subject = Subject::host(workspace, &host.host);
+            let change = self.audit_with(caller, subject, Action::Edited, detail).await?;
+            if !self.parts.store.edit_host(&host, &change).await? {
+                return Err(missing());
+            }
+            self.hosts_changed().await?;
+        }
+        Ok(host.into())
     }
 
     /// A host that one workspace gave up is not another's at once: its printed addresses would lead

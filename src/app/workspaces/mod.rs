@@ -3,6 +3,7 @@
 mod host_proof;
 mod hosts;
 pub(crate) mod invitations;
+mod link_defaults;
 pub(crate) mod members;
 pub(crate) mod membership_cache;
 
@@ -13,7 +14,7 @@ use kurz_core::account::{Act, Caller, Reach, Role, Scope, access};
 use kurz_core::code::WorkspaceId;
 use kurz_core::link::{Strategy, fields};
 
-pub use hosts::{HostInstructions, ShownHost};
+pub use hosts::{HostInstructions, HostPatch, ShownHost};
 
 /// The workspace of everybody, whose links are made without naming one.
 pub const MAIN: &str = "main";

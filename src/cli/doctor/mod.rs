@@ -1,7 +1,9 @@
 //! `kurz doctor`: looks at everything a server needs, changes nothing, and says for each finding
 //! what to do. One kind of check a file.
 
+mod clickhouse;
 mod clock;
+mod events;
 mod folder;
 mod ports;
 mod redis;
@@ -29,7 +31,7 @@ Examples:
 Each line is a finding: ok, warning (it works, but check it) or problem (it will not work). The exit
 code is 1 when there is a problem. Nothing is changed: the store is not even migrated.";
 
-/// Check configuration, store, Redis, disk, clock and ports, and say what to do
+/// Check configuration, store, Redis, ClickHouse, disk, clock and ports, and say what to do
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct Args {
@@ -111,10 +113,13 @@ async fn examine(config: &Config) -> Vec<Finding> {
     let mut findings = settings::check(config);
     findings.extend(settings::check_tls(config, &clock));
     findings.extend(settings::check_blocklist(config));
+    findings.extend(settings::check_classification(config, &clock));
     let (store, found) = store::check(&config.store).await;
     findings.extend(found);
     findings.extend(redis::check(config).await);
+    findings.extend(clickhouse::check(config).await);
     findings.extend(folder::check(&config.store.url));
+    findings.extend(events::check(store.as_ref(), &clock).await);
     findings.extend(clock::check(&config.store.url, store.as_ref(), &clock).await);
     findings.extend(ports::check(&config.net).await);
     findings

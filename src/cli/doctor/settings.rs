@@ -3,6 +3,8 @@
 use std::net::IpAddr;
 
 use super::Finding;
+use crate::clicks::classify::channel::ChannelTable;
+use crate::clicks::classify::geo_file::GeoFile;
 use crate::clock::Clock;
 use crate::config::{self, Cache, Config, PublicUrl, size};
 use crate::net::tls_reload::TlsReloader;
@@ -29,6 +31,32 @@ pub(super) fn check_blocklist(config: &Config) -> Option<Finding> {
         Ok(list) => Finding::ok("block list", format!("{} hosts and ranges", list.len())),
         Err(error) => Finding::problem("block list", error),
     })
+}
+
+/// The files that clicks are classified by, as a server would find them now.
+pub(super) fn check_classification(config: &Config, clock: &Clock) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    if let Some(path) = &config.analytics.geo_file {
+        findings.push(match GeoFile::open(path) {
+            Ok(file) if file.is_old(clock.now()) => Finding::warning(
+                "geo file",
+                format!(
+                    "its data are of {}, older than 60 days: put a newer file in its place, kurz reads it \
+                     by itself",
+                    file.built_at()
+                ),
+            ),
+            Ok(file) => Finding::ok("geo file", format!("its data are of {}", file.built_at())),
+            Err(error) => Finding::problem("geo file", error),
+        });
+    }
+    if let Some(path) = &config.analytics.channels {
+        findings.push(match ChannelTable::with_file(path) {
+            Ok(_) => Finding::ok("channels", "the file can be read"),
+            Err(error) => Finding::problem("channels", error),
+        });
+    }
+    findings
 }
 
 pub(super) fn check(config: &Config) -> Vec<Finding> {

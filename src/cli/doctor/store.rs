@@ -3,7 +3,13 @@
 
 use super::Finding;
 use crate::config::StoreConfig;
-use crate::store::{self, Error, SchemaState, Store};
+use crate::store::{self, Error, ListedPlan, SchemaState, Store};
+use kurz_core::link::LinkId;
+use kurz_core::plan::{CompileContext, Plan, PlanDocument};
+use kurz_core::time::Timestamp;
+
+/// Plans that are read at a time.
+const PLANS_AT_ONCE: i64 = 1_000;
 
 const CHECK: &str = "store";
 
@@ -50,7 +56,10 @@ async fn open(config: &StoreConfig) -> Result<(Store, Finding), Error> {
 async fn look_through(config: &StoreConfig, store: &Store) -> Result<Finding, Error> {
     let url = &config.url;
     store::verify(url, u64::MAX)?;
-    let damaged = store.list_damaged().await?;
+    let mut damaged = store.list_damaged().await?;
+    damaged.extend(list_unusable_plans(store).await?);
+    damaged.sort_unstable();
+    damaged.dedup();
     if damaged.is_empty() {
         return Ok(Finding::ok(
             CHECK,
@@ -64,4 +73,24 @@ async fn look_through(config: &StoreConfig, store: &Store) -> Result<Finding, Er
         numbers.join(", ")
     );
     Ok(Finding::problem(CHECK, detail))
+}
+
+/// Links whose plans cannot be compiled: visitors get 503.
+async fn list_unusable_plans(store: &Store) -> Result<Vec<LinkId>, Error> {
+    let (mut found, mut after) = (Vec::new(), LinkId(i64::MIN));
+    loop {
+        let plans = store.list_plans(after, PLANS_AT_ONCE).await?;
+        let Some(last) = plans.last() else { return Ok(found) };
+        after = last.link;
+        let is_unusable = |listed: &&ListedPlan| {
+            let ListedPlan { link, workspace, code, target, plan } = *listed;
+            let now = Timestamp::from_ms(0);
+            let (link, no_track) = (*link, None);
+            let context = CompileContext { link, target, code, workspace, no_track, now };
+            let document = PlanDocument::from_stored(&plan.document, &plan.keys);
+            document.is_err()
+                || document.is_ok_and(|document| Plan::compile(&document, &context).is_err())
+        };
+        found.extend(plans.iter().filter(is_unusable).map(|listed| listed.link));
+    }
 }

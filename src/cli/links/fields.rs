@@ -16,7 +16,10 @@ pub(super) const SHOWN: &[&str] = &[
     "status",
     "restorable_until",
     "title",
+    "note",
     "tags",
+    "aliases",
+    "archived_at",
     "created_at",
     "updated_at",
     "expires_at",
@@ -26,6 +29,14 @@ pub(super) const SHOWN: &[&str] = &[
     "avg_redirect_ms",
     "hits_this_month",
     "hit_limit",
+    "has_password",
+    "valid_from",
+    "click_limit",
+    "expired_url",
+    "pending_url",
+    "fallback_url",
+    "query",
+    "robots",
     "destination_status",
     "destination_http_status",
     "last_checked_at",
@@ -37,6 +48,9 @@ pub(in crate::cli) struct NewFields {
     /// A title
     #[arg(long, value_name = "T")]
     title: Option<String>,
+    /// A note, which visitors never see
+    #[arg(long, value_name = "TEXT")]
+    note: Option<String>,
     /// A tag; may be given several times
     #[arg(long = "tag", value_name = "T")]
     tags: Vec<String>,
@@ -56,6 +70,7 @@ impl NewFields {
     pub(in crate::cli) fn body(&self) -> Map<String, Value> {
         named([
             ("title", given(self.title.as_ref(), false)),
+            ("note", given(self.note.as_ref(), false)),
             ("tags", Some(json!(self.tags))),
             ("expires_at", given(self.expires_at.as_ref(), false)),
             ("hit_limit", given(self.hit_limit, false)),
@@ -74,6 +89,18 @@ pub(super) struct ChangedFields {
     /// Remove the title
     #[arg(long, group = "change", conflicts_with = "title")]
     no_title: bool,
+    /// A note, which visitors never see
+    #[arg(long, value_name = "TEXT", group = "change")]
+    note: Option<String>,
+    /// Remove the note
+    #[arg(long, group = "change", conflicts_with = "note")]
+    no_note: bool,
+    /// Leave it out of lists; it redirects all the same
+    #[arg(long, group = "change")]
+    archive: bool,
+    /// Put it back into lists
+    #[arg(long, group = "change", conflicts_with = "archive")]
+    unarchive: bool,
     /// A tag, replacing the current ones; may be given several times
     #[arg(long = "tag", value_name = "T", group = "change")]
     tags: Vec<String>,
@@ -103,6 +130,8 @@ impl ChangedFields {
         let has_tags = !self.tags.is_empty() || self.no_tags;
         named([
             ("title", given(self.title.as_ref(), self.no_title)),
+            ("note", given(self.note.as_ref(), self.no_note)),
+            ("archived", (self.archive || self.unarchive).then(|| json!(self.archive))),
             ("tags", has_tags.then(|| json!(self.tags))),
             ("expires_at", given(self.expires_at.as_ref(), self.never_expires)),
             ("hit_limit", given(self.hit_limit, self.default_hit_limit)),

@@ -31,7 +31,7 @@ const SORT: &str = "created_at, updated_at, redirect_count or short_code; with -
 pub(super) struct Args {
     #[command(flatten)]
     place: InWorkspace,
-    /// Text in the code, the title or the target
+    /// Text in the code, the title, the target or the note
     #[arg(long, value_name = "TEXT")]
     search: Option<String>,
     /// Only links with this status [default: all but deleted]
@@ -40,6 +40,12 @@ pub(super) struct Args {
     /// Only links with this tag
     #[arg(long, value_name = "T")]
     tag: Option<String>,
+    /// Archived links as well
+    #[arg(long)]
+    archived: bool,
+    /// Archived links alone
+    #[arg(long, conflicts_with = "archived")]
+    only_archived: bool,
     #[arg(long, value_name = "FIELD", allow_hyphen_values = true, help = SORT)]
     sort: Option<String>,
     #[command(flatten)]
@@ -49,10 +55,16 @@ pub(super) struct Args {
 pub(super) fn run(args: &Args) -> Result<(), CliError> {
     let client = ApiClient::from_environment()?;
     let status = args.status.as_ref().map(|status| status.to_uppercase());
+    let archived = match (args.archived, args.only_archived) {
+        (_, true) => Some("only"),
+        (true, false) => Some("true"),
+        (false, false) => None,
+    };
     let query = [
         ("q", args.search.clone()),
         ("status", status),
         ("tag", args.tag.clone()),
+        ("archived", archived.map(str::to_owned)),
         ("sort", args.sort.clone()),
     ];
     let list = List {

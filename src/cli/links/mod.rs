@@ -1,12 +1,15 @@
 //! `kurz links`: find and change the links of a server, one subcommand a file.
 
+mod alias;
 mod delete;
 mod disable;
 mod edit;
 pub(super) mod fields;
 mod list;
+mod plan_fields;
 mod restore;
 mod show;
+mod test;
 
 use clap::Subcommand;
 
@@ -20,7 +23,7 @@ Examples:
 
 KURZ_URL names the server (http://127.0.0.1:8080 if it is not set), KURZ_API_KEY the API key.";
 
-/// List, show, edit, delete, restore, disable and enable links
+/// List, show, edit, test, delete, restore, disable and enable links, and give them aliases
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct Args {
@@ -37,6 +40,9 @@ enum Command {
     Restore(restore::Args),
     Disable(disable::DisableArgs),
     Enable(disable::EnableArgs),
+    Test(test::Args),
+    Alias(alias::AliasArgs),
+    Unalias(alias::UnaliasArgs),
 }
 
 pub(super) fn run(args: &Args) -> Result<(), CliError> {
@@ -48,5 +54,8 @@ pub(super) fn run(args: &Args) -> Result<(), CliError> {
         Command::Restore(args) => restore::run(args),
         Command::Disable(args) => disable::disable(args),
         Command::Enable(args) => disable::enable(args),
+        Command::Test(args) => test::run(args),
+        Command::Alias(args) => alias::alias(args),
+        Command::Unalias(args) => alias::unalias(args),
     }
 }

@@ -41,10 +41,12 @@ impl From<LinkforgeNewLink> for LinkRequest {
             ..LinkFieldChanges::default()
         };
         Self {
+            length: None,
             original_url: body.url,
             custom_code: body.custom_code,
             strategy: Some(Strategy::Deterministic),
             fields,
+            ..Self::default()
         }
     }
 }

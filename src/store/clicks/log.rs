@@ -12,6 +12,7 @@ use crate::store::locks::{database_now, ms};
 use crate::store::value::{SqlRow, SqlValue};
 use crate::store::{Error, Store};
 use kurz_core::clicks::ClickTotals;
+use kurz_core::clicks::planner::EncodedEvents;
 use kurz_core::link::{Hour, LinkId};
 use kurz_core::time::Timestamp;
 
@@ -21,7 +22,9 @@ statements! {
     ADVANCE = concat!("update click_writers set write_seq = cast($1 as bigint), written_at = ", database_now!("$2"), "
         where writer = $3 and write_seq = cast($1 as bigint) - 1 returning write_seq");
     WRITE_SEQ = "select write_seq from click_writers where writer = $1";
-    LOG = "insert into click_log (writer, seq, totals) values ($1, $2, $3)";
+    /// A write that is sent again is undone as a whole, if it does not fail before.
+    LOG = "insert into click_log (writer, seq, totals) values ($1, $2, $3)
+        on conflict do nothing";
     UNLOG = "delete from click_log where writer = $1 and seq = $2 returning seq";
     /// Rows of writers that have been silent for a while, a page at a time.
     LEFT = concat!("select writer, seq, totals from click_log
@@ -56,31 +59,43 @@ pub struct LogRow<'a> {
     pub totals: &'a [ClickTotals],
 }
 
+/// Events that are written with totals, and the number of the first row of the event log that they take.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct LoggedEvents<'a> {
+    pub first: i64,
+    pub rows: &'a [EncodedEvents],
+}
+
 impl Store {
     /// Register a process that writes clicks.
     pub async fn register_writer(&self, writer: i64, now: Timestamp) -> Result<(), Error> {
         self.db.write(self.register(WriteSeq { writer, number: 0 }, now)).await.map(|_| ())
     }
 
-    /// Add totals to the tables at once.
+    /// Add totals to the tables at once, and make their events safe.
     pub async fn add_totals(
         &self,
         seq: WriteSeq,
         totals: &[ClickTotals],
+        events: LoggedEvents<'_>,
         now: Timestamp,
     ) -> Result<(), Error> {
-        self.write_once(seq, add(totals).chain(add_to_total(totals)), now).await
+        let events = self.log_events(seq.writer, events.first, events.rows, now);
+        self.write_once(seq, add(totals).chain(add_to_total(totals)).chain(events), now).await
     }
 
-    /// Make totals safe. They count in the total from here on.
+    /// Make totals and their events safe. They count in the total from here on.
     pub async fn log_totals(
         &self,
         seq: WriteSeq,
         row: LogRow<'_>,
+        events: LoggedEvents<'_>,
         now: Timestamp,
     ) -> Result<(), Error> {
+        let events = self.log_events(seq.writer, events.first, events.rows, now);
         let log = [log(seq.writer, row)];
-        self.write_once(seq, log.into_iter().chain(add_to_total(row.totals)), now).await
+        self.write_once(seq, log.into_iter().chain(add_to_total(row.totals)).chain(events), now)
+            .await
     }
 
     /// Replace rows by others that hold the same; `false` when some of them are not there.

@@ -6,6 +6,6 @@ pub(super) mod log;
 pub(super) mod series;
 pub(super) mod totals;
 
-pub use log::{LogRow, WriteSeq};
+pub use log::{LogRow, LoggedEvents, WriteSeq};
 pub use series::PeriodClicks;
 pub use totals::PlatformTotals;

@@ -20,6 +20,8 @@ use crate::store::{Error, Store};
 
 /// Rows in a page: as many as amortise a commit, few enough to hold in memory.
 const PAGE: usize = 4000;
+/// Rows in a page of events: a column of a full block may have some hundred kilobytes.
+const EVENTS_PAGE: usize = 100;
 
 statements! {
     /// An unfinished copy is a lock that nobody holds.
@@ -197,6 +199,13 @@ impl Store {
 type RowKey = Vec<SqlValue<'static>>;
 
 impl CopyTable {
+    fn page_rows(&self) -> usize {
+        match self.name {
+            "event_log" | "event_blocks" | "day_sums" => EVENTS_PAGE,
+            _ => PAGE,
+        }
+    }
+
     fn first_key(&self) -> RowKey {
         self.key.iter().map(|kind| kind.first()).collect()
     }
@@ -231,7 +240,7 @@ impl TablePages {
     async fn next(&mut self, store: &Store) -> Result<Option<TablePage>, Error> {
         let Some(after) = self.after.take() else { return Ok(None) };
         let rows = read_page(store, self.table, &after).await?;
-        let full = rows.last().filter(|_| rows.len() == PAGE);
+        let full = rows.last().filter(|_| rows.len() == self.table.page_rows());
         self.after = full.map(|row| row.0.iter().take(self.table.key.len()).cloned().collect());
         let up_to = self.after.clone().unwrap_or_else(|| self.table.last_key());
         Ok(Some(TablePage { after, up_to, rows }))
@@ -240,7 +249,7 @@ impl TablePages {
 
 async fn read_page(store: &Store, table: &CopyTable, after: &RowKey) -> Result<Vec<SqlRow>, Error> {
     let mut params = after.clone();
-    params.push(SqlValue::Int(i64::try_from(PAGE).unwrap_or(i64::MAX)));
+    params.push(SqlValue::Int(i64::try_from(table.page_rows()).unwrap_or(i64::MAX)));
     store.db.list(table.read, params).await
 }
 

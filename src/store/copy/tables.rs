@@ -108,14 +108,23 @@ macro_rules! copy_tables {
     };
 }
 
-// Tables that others refer to come first. Locks are left out: they belong to processes.
+// Tables that others refer to come first. Locks are left out: they belong to processes. So are the keys of
+// visitors' hashes: they are nowhere but in one store, so that destroying them there is enough.
 copy_tables! {
     workspaces (id Text) updated_in_place: &[
         "id", "strategy", "hit_limit", "created_at", "updated_at", "deleted_at", "created_by",
+        "analytics_mode", "events_keep", "honour", "excluded_networks", "panels_off",
+        "link_defaults", "link_defaults_checksum",
     ];
-    hosts (host Text): &["host", "workspace", "created_at"];
+    hosts (host Text): &[
+        "host", "workspace", "created_at", "home_url", "not_found_url", "invalid_code_url",
+    ];
     links (id Number): crate::store::link_columns::LINK_COLUMNS;
-    link_tags (workspace Text, tag Text, link_id Number): &["workspace", "tag", "link_id"];
+    link_plans (link_id Number): &["link_id", "plan", "keys", "version"];
+    link_uses (link_id Number): &["link_id", "uses", "taken"];
+    link_tags (workspace Text, tag Text, link_id Number): &[
+        "workspace", "tag", "link_id", "position",
+    ];
     link_stats (link_id Number): &[
         "link_id", "redirect_count", "avg_redirect_ms", "last_redirect_at", "month", "month_hits",
         "others", "list_scope",
@@ -124,6 +133,20 @@ copy_tables! {
     link_days (link_id Number, day Number): &["link_id", "day", "hits", "others"];
     click_writers (writer Number): &["writer", "write_seq", "written_at"];
     click_log (writer Number, seq Number): &["writer", "seq", "totals"];
+    event_log (writer Number, seq Number): &["writer", "seq", "events", "data", "written_at"];
+    event_blocks (workspace Text, day Number, seq Number, column_number Number): &[
+        "workspace", "day", "seq", "column_number", "events", "data",
+    ];
+    day_sums (workspace Text, day Number, dimension Number): &[
+        "workspace", "day", "dimension", "data",
+    ];
+    event_tasks (id Number): &[
+        "id", "kind", "workspace", "link_id", "from_time", "to_time", "requested_at",
+    ];
+    analytics_shares (token_hash Bytes): &[
+        "token_hash", "workspace", "scope", "subject", "time_range", "group_names", "filters",
+        "password_hash", "expires_at", "is_indexed", "created_by", "created_at", "revoked_at",
+    ];
     totals (name Text): &["name", "count", "mean"];
     counters (name Text): &["name", "next"];
     secrets (name Text): &["name", "value", "created_at"];
@@ -143,6 +166,7 @@ copy_tables! {
     user_months (user_id Number, month Number): &["user_id", "month", "links", "custom_codes"];
     link_health (link_id Number): &[
         "link_id", "destination_status", "last_checked_at", "next_check_at", "http_status",
+        "failures", "failed_at",
     ];
     synced_urls (user_id Number, url_hash Bytes): &["user_id", "url_hash", "link_id"];
     sessions (hash Bytes): &[

@@ -41,6 +41,12 @@ super::words! {
         restored: "restored", "wiederhergestellt", "restaurado";
         claimed: "claimed", "übernommen", "reclamado";
         disabled: "disabled", "gesperrt", "desactivado";
+        alias_added: "alias added", "Alias hinzugefügt", "alias añadido";
+        alias_removed: "alias removed", "Alias entfernt", "alias eliminado";
+        aliases: "Aliases", "Aliasse", "Alias";
+        aliases_hint: "Further codes that lead to the same target. Clicks and limits are those of this link.", "Weitere Codes, die zum selben Ziel führen. Klicks und Limits sind die dieses Links.", "Otros códigos que llevan al mismo destino. Los clics y los límites son los de este enlace.";
+        alias: "Further code", "Weiterer Code", "Otro código";
+        add_alias: "Add alias", "Alias hinzufügen", "Añadir alias";
         enabled: "enabled", "freigegeben", "activado";
         made: "created", "erstellt", "creado";
         somebody: "somebody", "jemand", "alguien";
@@ -57,10 +63,15 @@ super::words! {
         preview_title: "Where this link leads", "Wohin dieser Link führt", "Adónde lleva este enlace";
         preview_go: "Go there", "Weiter zum Ziel", "Ir al destino";
         preview_age: "Created", "Erstellt", "Creado";
+        preview_protected: "This link is protected by a password.", "Dieser Link ist mit einem Passwort geschützt.", "Este enlace está protegido con una contraseña.";
+        preview_several: "It leads to different places:", "Er führt an verschiedene Orte:", "Lleva a distintos lugares:";
         preview_expired: "This link has expired.", "Dieser Link ist abgelaufen.", "Este enlace ha caducado.";
         preview_disabled: "This link is disabled.", "Dieser Link ist gesperrt.", "Este enlace está desactivado.";
         field_original_url: "address", "Adresse", "dirección";
         field_title: "title", "Titel", "título";
+        field_short_code: "code", "Code", "código";
+        field_note: "note", "Notiz", "nota";
+        field_archived_at: "archive", "Archiv", "archivo";
         field_tags: "tags", "Schlagwörter", "etiquetas";
         field_expires_at: "expiry", "Ablauf", "caducidad";
         field_hit_limit: "limit", "Limit", "límite";

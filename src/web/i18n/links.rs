@@ -8,7 +8,7 @@ super::words! {
         new: "New link", "Neuer Link", "Enlace nuevo";
         bulk: "Bulk", "Mehrere Links", "Varios enlaces";
         search: "Search", "Suchen", "Buscar";
-        search_hint: "code, title or address", "Code, Titel oder Adresse", "código, título o dirección";
+        search_hint: "code, title, address or note", "Code, Titel, Adresse oder Notiz", "código, título, dirección o nota";
         is_partial: "This list is long, and only a part of it was looked through: the next page goes on from there.", "Diese Liste ist lang, und nur ein Teil davon wurde durchsucht: Die nächste Seite macht dort weiter.", "Esta lista es larga y solo se ha revisado una parte: la página siguiente continúa desde ahí.";
         status: "Status", "Status", "Estado";
         status_any: "all but deleted", "alle außer gelöschten", "todos salvo los eliminados";
@@ -16,8 +16,17 @@ super::words! {
         expired: "Expired", "Abgelaufen", "Caducado";
         disabled: "Disabled", "Gesperrt", "Desactivado";
         deleted: "Deleted", "Gelöscht", "Eliminado";
+        archived: "Archived", "Archiviert", "Archivado";
+        archived_with: "with archived", "mit archivierten", "con los archivados";
+        archived_without: "without archived", "ohne archivierte", "sin los archivados";
+        archived_only: "only archived", "nur archivierte", "solo los archivados";
+        archive: "Archive", "Archivieren", "Archivar";
+        unarchive: "Unarchive", "Aus dem Archiv holen", "Desarchivar";
         tag: "Tag", "Schlagwort", "Etiqueta";
         tags: "Tags", "Schlagwörter", "Etiquetas";
+        no_tags: "No link has a tag yet.", "Noch hat kein Link ein Schlagwort.", "Ningún enlace tiene etiquetas todavía.";
+        new_name: "New name of", "Neuer Name von", "Nombre nuevo de";
+        rename: "Rename", "Umbenennen", "Cambiar nombre";
         tags_hint: "separated by commas", "durch Kommas getrennt", "separadas por comas";
         strategy: "Type of code", "Art des Codes", "Tipo de código";
         any: "any", "alle", "cualquiera";
@@ -51,6 +60,10 @@ super::words! {
         long_url: "The long address", "Die lange Adresse", "La dirección larga";
         code: "Custom code (optional)", "Eigener Code (optional)", "Código personalizado (opcional)";
         code_hint: "3 to 64 letters, digits, _ and -", "3 bis 64 Buchstaben, Ziffern, _ und -", "De 3 a 64 letras, cifras, _ y -";
+        code_now: "Code", "Code", "Código";
+        rename_hint: "The present code stays an alias of the link.", "Der bisherige Code bleibt ein Alias des Links.", "El código actual queda como alias del enlace.";
+        note: "Note", "Notiz", "Nota";
+        note_hint: "Visitors never see it.", "Besucher sehen sie nie.", "Los visitantes no la ven.";
         link_title: "Title", "Titel", "Título";
         expires: "Expires (UTC, empty: never)", "Läuft ab (UTC, leer: nie)", "Caduca (UTC, vacío: nunca)";
         hit_limit: "Clicks per month (empty: default limit, 0: no limit)", "Klicks pro Monat (leer: Standardlimit, 0: unbegrenzt)", "Clics al mes (vacío: límite predeterminado, 0: sin límite)";

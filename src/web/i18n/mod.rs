@@ -6,9 +6,16 @@
 mod abuse;
 mod account;
 mod admin;
+mod analytics;
+pub(super) mod formats;
 mod front;
 mod link;
 mod links;
+mod options;
+mod plan_trouble;
+mod privacy;
+mod rules;
+mod simulate;
 mod site;
 mod trouble;
 mod workspace;
@@ -16,9 +23,15 @@ mod workspace;
 pub(super) use abuse::Abuse;
 pub(super) use account::Account;
 pub(super) use admin::Admin;
+pub(super) use analytics::AnalyticsWords;
 pub(super) use front::Front;
 pub(super) use link::LinkWords;
 pub(super) use links::Links;
+pub(super) use options::OptionWords;
+pub(super) use plan_trouble::PlanTrouble;
+pub(super) use privacy::PrivacyWords;
+pub(super) use rules::RuleWords;
+pub(super) use simulate::SimulateWords;
 pub(super) use site::Site;
 pub(super) use trouble::Trouble;
 pub(super) use workspace::Workspace;
@@ -56,6 +69,12 @@ pub(super) struct Words {
     pub(super) link: LinkWords,
     pub(super) workspace: Workspace,
     pub(super) admin: Admin,
+    pub(super) analytics: AnalyticsWords,
+    pub(super) privacy: PrivacyWords,
+    pub(super) rules: RuleWords,
+    pub(super) options: OptionWords,
+    pub(super) simulate: SimulateWords,
+    pub(super) plan_trouble: PlanTrouble,
     pub(super) abuse: Abuse,
     pub(super) trouble: Trouble,
 }
@@ -71,6 +90,12 @@ macro_rules! language {
             link: LinkWords::$column,
             workspace: Workspace::$column,
             admin: Admin::$column,
+            analytics: AnalyticsWords::$column,
+            privacy: PrivacyWords::$column,
+            rules: RuleWords::$column,
+            options: OptionWords::$column,
+            simulate: SimulateWords::$column,
+            plan_trouble: PlanTrouble::$column,
             abuse: Abuse::$column,
             trouble: Trouble::$column,
         }
@@ -122,6 +147,22 @@ impl Words {
     pub(super) const fn admin(&self) -> &Admin {
         &self.admin
     }
+
+    pub(super) const fn rules(&self) -> &RuleWords {
+        &self.rules
+    }
+
+    pub(super) const fn options(&self) -> &OptionWords {
+        &self.options
+    }
+
+    pub(super) const fn simulate(&self) -> &SimulateWords {
+        &self.simulate
+    }
+
+    pub(super) const fn analytics(&self) -> &AnalyticsWords {
+        &self.analytics
+    }
 }
 
 /// `text` with its `{}` replaced by `value`.
@@ -139,9 +180,15 @@ mod tests {
             abuse::TABLE,
             account::TABLE,
             admin::TABLE,
+            analytics::TABLE,
             front::TABLE,
             link::TABLE,
             links::TABLE,
+            options::TABLE,
+            plan_trouble::TABLE,
+            privacy::TABLE,
+            rules::TABLE,
+            simulate::TABLE,
             site::TABLE,
             trouble::TABLE,
             workspace::TABLE,

@@ -30,8 +30,12 @@ super::words! {
         expires_past: "The time must be in the future.", "Der Zeitpunkt muss in der Zukunft liegen.", "La fecha debe ser futura.";
         time_invalid: "This is not a valid date and time.", "Das ist kein gültiges Datum mit Uhrzeit.", "La fecha o la hora no es válida.";
         number_invalid: "Enter a whole number, 0 or more.", "Gib eine ganze Zahl ab 0 ein.", "Escribe un número entero, 0 o más.";
-        tag_invalid: "A tag has 1 to 50 characters, and a link at most 20 tags.", "Ein Schlagwort hat 1 bis 50 Zeichen, ein Link höchstens 20 Schlagwörter.", "Una etiqueta tiene de 1 a 50 caracteres, y un enlace 20 etiquetas como máximo.";
-        title_invalid: "A title has at most 200 characters.", "Ein Titel hat höchstens 200 Zeichen.", "Un título tiene 200 caracteres como máximo.";
+        tag_invalid: "A tag has 1 to 255 characters, and a link at most 100 tags.", "Ein Schlagwort hat 1 bis 255 Zeichen, ein Link höchstens 100 Schlagwörter.", "Una etiqueta tiene de 1 a 255 caracteres, y un enlace 100 etiquetas como máximo.";
+        title_invalid: "A title has at most 512 characters.", "Ein Titel hat höchstens 512 Zeichen.", "Un título tiene 512 caracteres como máximo.";
+        note_invalid: "This note is too long, or has characters that cannot be shown.", "Diese Notiz ist zu lang oder enthält Zeichen, die sich nicht anzeigen lassen.", "Esta nota es demasiado larga o tiene caracteres que no se pueden mostrar.";
+        tag_taken: "Links have this tag already: choose another name.", "Es gibt schon Links mit diesem Schlagwort: Wähle einen anderen Namen.", "Ya hay enlaces con esta etiqueta: elige otro nombre.";
+        aliases_too_many: "A link has at most 100 aliases: remove one first.", "Ein Link hat höchstens 100 Aliasse: Entferne zuerst einen.", "Un enlace tiene 100 alias como máximo: elimina uno primero.";
+        url_own_host: "This address is on a host of this server, and could lead back to itself. Enter one elsewhere.", "Diese Adresse liegt auf einem Host dieses Servers und könnte auf sich selbst zurückführen. Gib eine andere ein.", "Esta dirección está en un dominio de este servidor y podría volver a sí misma. Escribe otra.";
         wrong_credentials: "The email address or the password is wrong.", "E-Mail-Adresse oder Passwort ist falsch.", "El correo o la contraseña no son correctos.";
         wrong_password: "The password is wrong.", "Das Passwort ist falsch.", "La contraseña no es correcta.";
         password_invalid: "A password has 8 to 71 characters.", "Ein Passwort hat 8 bis 71 Zeichen.", "Una contraseña tiene de 8 a 71 caracteres.";

@@ -45,6 +45,11 @@ super::words! {
         host_approve: "Approve without proof", "Ohne Nachweis zulassen", "Aprobar sin comprobar";
         host_active: "Links work on this host now.", "Links funktionieren jetzt unter diesem Host.", "Los enlaces ya funcionan en este dominio.";
         host_pending: "Host added. Prove that it is yours, as described beside it.", "Host hinzugefügt. Weise nach, dass er dir gehört, wie daneben beschrieben.", "Dominio añadido. Demuestra que es tuyo, como se indica al lado.";
+        host_urls: "Other addresses", "Andere Adressen", "Otras direcciones";
+        host_urls_text: "Where visitors of this host go who follow no link. Empty: to a page of kurz.", "Wohin Besucher dieses Hosts gelangen, die keinem Link folgen. Leer: zu einer Seite von kurz.", "Adónde van los visitantes de este dominio que no siguen ningún enlace. Vacío: a una página de kurz.";
+        host_home: "The address without a code", "Die Adresse ohne Code", "La dirección sin código";
+        host_not_found: "Unknown codes", "Unbekannte Codes", "Códigos desconocidos";
+        host_invalid_code: "Other paths", "Andere Pfade", "Otras rutas";
         host: "Host", "Host", "Dominio";
         add_host: "Add a host", "Host hinzufügen", "Añadir un dominio";
         delete: "Delete workspace", "Arbeitsbereich löschen", "Eliminar el espacio";

@@ -6,6 +6,7 @@ use crate::app::{App, AppError, LinkPatch};
 use crate::web::errors::PageError;
 use crate::web::form::FormData;
 use crate::web::links::WorkspaceView;
+use crate::web::links::edit::archive_patch;
 use crate::web::site::own_path;
 use crate::web::visitor::{PageCall, Visitor};
 use kurz_core::link::field_text::read_tags;
@@ -47,6 +48,10 @@ async fn act(
     match action {
         "delete" => app.delete_link(caller, workspace, code).await.map(|_| ()),
         "restore" => app.restore_link(caller, workspace, code).await.map(|_| ()),
+        "archive" | "unarchive" => {
+            let patch = archive_patch(action == "archive");
+            app.edit_link(caller, workspace, code, &patch).await.map(|_| ())
+        }
         "tag" | "untag" => {
             let mut now = app.show_link(caller, workspace, code).await?.link.fields.tags;
             now.retain(|tag| !tags.contains(tag));

@@ -44,7 +44,7 @@ pub(super) struct FormFields {
 
 impl FormFields {
     pub(super) fn read(form: &FormData) -> Self {
-        let text = |name| form.text(name).trim().to_owned();
+        let text = |name| form.text(name).trim().replace("\r\n", "\n");
         Self {
             original_url: text("original_url"),
             custom_code: text("custom_code"),
@@ -57,6 +57,7 @@ impl FormFields {
     pub(super) fn of(link: &Link) -> Self {
         Self {
             original_url: link.target.clone(),
+            custom_code: link.code.to_string(),
             texts: LinkFields::NAMES.iter().map(|name| link.fields.text(name)).collect(),
             ..Self::default()
         }
@@ -78,13 +79,9 @@ impl FormFields {
         for name in LinkFields::NAMES.iter().copied() {
             let text = self.text(name);
             if text != before.text(name) {
-                changes.set_text(name, text).map_err(|expected| {
-                    let detail = match expected {
-                        Unreadable::Number => words.trouble.number_invalid,
-                        Unreadable::Time => words.trouble.time_invalid,
-                    };
-                    FormErrors::of(name, detail)
-                })?;
+                changes
+                    .set_text(name, text)
+                    .map_err(|expected| FormErrors::of(name, unreadable(words, expected)))?;
             }
         }
         Ok(changes)
@@ -99,8 +96,18 @@ impl FormFields {
             original_url: with_scheme(&self.original_url),
             custom_code,
             strategy,
+            length: None,
             fields: self.changes(&Self::default(), words)?,
+            ..LinkRequest::default()
         })
+    }
+}
+
+/// The sentence for a text that cannot be read.
+pub(super) const fn unreadable(words: &Words, expected: Unreadable) -> &'static str {
+    match expected {
+        Unreadable::Number => words.trouble.number_invalid,
+        Unreadable::Time => words.trouble.time_invalid,
     }
 }
 

@@ -1,4 +1,4 @@
-//! `/app/w/{workspace}/l/{code}/edit`, and deleting and restoring a link.
+//! `/app/w/{workspace}/l/{code}/edit`, and deleting, restoring and archiving a link, and its aliases.
 
 use std::sync::Arc;
 
@@ -14,6 +14,7 @@ use crate::web::links::WorkspaceView;
 use crate::web::links::create::{FormFields, FormPage};
 use crate::web::page::{self, Layout};
 use crate::web::visitor::{LoggedIn, Visitor};
+use kurz_core::link::{Change, LinkFieldChanges};
 
 fn form_page(
     app: &App,
@@ -38,9 +39,13 @@ fn form_page(
 /// What is different from the link: what was not touched stays exactly as it is.
 fn patch(before: &FormFields, after: &FormFields, words: &Words) -> Result<LinkPatch, FormErrors> {
     let is_retargeted = before.original_url != after.original_url;
+    // An empty field asks for nothing.
+    let is_renamed = !after.custom_code.is_empty() && before.custom_code != after.custom_code;
     Ok(LinkPatch {
+        short_code: is_renamed.then(|| after.custom_code.clone()),
         original_url: is_retargeted.then(|| with_scheme(&after.original_url)),
         fields: after.changes(before, words)?,
+        ..LinkPatch::default()
     })
 }
 
@@ -69,11 +74,11 @@ pub(in crate::web) async fn edit(
     let refusal = match patch(&before, &after, words) {
         Err(refusal) => refusal,
         Ok(patch) => match app.edit_link(&visitor.caller, &place.workspace, &code, &patch).await {
-            Ok(_) => {
-                let page = place.link(&code);
+            Ok(shown) => {
+                let page = place.link(shown.link.code.as_str());
                 return Ok(Redirect::to(&format!("{page}?note=saved")).into_response());
             }
-            Err(error) => FormErrors::read(error, words)?,
+            Err(error) => FormErrors::read(error, words)?.renamed("short_code", "custom_code"),
         },
     };
     let status = refusal.status;
@@ -90,6 +95,51 @@ pub(in crate::web) async fn delete(
     let place = WorkspaceView::enter(&app, &visitor, &workspace, "").await?;
     app.delete_link(&visitor.caller, &place.workspace, &code).await?;
     Ok(Redirect::to(&format!("{}?deleted={code}", place.base)).into_response())
+}
+
+/// `POST /app/w/{workspace}/l/{code}/archive`: put it away, or back.
+pub(in crate::web) async fn archive(
+    State(app): State<Arc<App>>,
+    LoggedIn(visitor): LoggedIn,
+    Path((workspace, code)): Path<(String, String)>,
+    form: FormData,
+) -> Result<Response, PageError> {
+    let place = WorkspaceView::enter(&app, &visitor, &workspace, "").await?;
+    let patch = archive_patch(form.text("archived") == "true");
+    app.edit_link(&visitor.caller, &place.workspace, &code, &patch).await?;
+    Ok(Redirect::to(&format!("{}?note=saved", place.link(&code))).into_response())
+}
+
+pub(super) fn archive_patch(is_archived: bool) -> LinkPatch {
+    let archived_at = Change::To(Some(is_archived));
+    let fields = LinkFieldChanges { archived_at, ..LinkFieldChanges::default() };
+    LinkPatch { fields, ..LinkPatch::default() }
+}
+
+/// `POST /app/w/{workspace}/l/{code}/aliases`
+pub(in crate::web) async fn add_alias(
+    State(app): State<Arc<App>>,
+    LoggedIn(visitor): LoggedIn,
+    Path((workspace, code)): Path<(String, String)>,
+    form: FormData,
+) -> Result<Response, PageError> {
+    let place = WorkspaceView::enter(&app, &visitor, &workspace, "").await?;
+    let alias = form.text("alias").trim();
+    app.add_alias(&visitor.caller, &place.workspace, &code, alias).await?;
+    Ok(Redirect::to(&format!("{}?note=saved", place.link(&code))).into_response())
+}
+
+/// `POST /app/w/{workspace}/l/{code}/aliases/remove`
+pub(in crate::web) async fn remove_alias(
+    State(app): State<Arc<App>>,
+    LoggedIn(visitor): LoggedIn,
+    Path((workspace, code)): Path<(String, String)>,
+    form: FormData,
+) -> Result<Response, PageError> {
+    let place = WorkspaceView::enter(&app, &visitor, &workspace, "").await?;
+    let alias = form.text("alias");
+    app.remove_alias(&visitor.caller, &place.workspace, &code, alias).await?;
+    Ok(Redirect::to(&format!("{}?note=saved", place.link(&code))).into_response())
 }
 
 /// `POST /app/w/{workspace}/l/{code}/restore`

@@ -20,13 +20,14 @@ use crate::web::links::csv_cell::cell;
 use crate::web::links::list::LinkQuery;
 use crate::web::visitor::LoggedIn;
 use kurz_core::account::Caller;
-use kurz_core::code::WorkspaceId;
+use kurz_core::code::{Code, WorkspaceId};
 use kurz_core::time::Timestamp;
 
 const PART: i64 = 1000;
 
 const HEAD: &str = "short_url,short_code,original_url,title,tags,status,strategy,created_at,\
-                    expires_at,redirect_count,hits_this_month,hit_limit,redirect_status\r\n";
+                    expires_at,redirect_count,hits_this_month,hit_limit,redirect_status,note,aliases,\
+                    archived_at\r\n";
 
 /// `GET /app/w/{workspace}/export.csv`
 pub(in crate::web) async fn csv(
@@ -150,11 +151,18 @@ fn csv_part(links: &[ShownLink], is_first: bool) -> String {
             shown.hits_this_month.to_string(),
             shown.hit_limit.to_string(),
             link.fields.redirect_status.to_string(),
+            link.fields.note.clone().unwrap_or_default(),
+            aliases(shown).join(", "),
+            link.fields.archived_at.0.map(Timestamp::to_rfc3339).unwrap_or_default(),
         ];
         text.push_str(&cells.map(|text| cell(&text)).join(","));
         text.push_str("\r\n");
     }
     text
+}
+
+fn aliases(shown: &ShownLink) -> Vec<&str> {
+    shown.link.aliases.iter().map(Code::as_str).collect()
 }
 
 /// A link as the API names its parts.
@@ -167,7 +175,10 @@ struct Exported<'a> {
     strategy: &'static str,
     status: &'static str,
     title: Option<&'a str>,
+    note: Option<&'a str>,
     tags: &'a [String],
+    aliases: Vec<&'a str>,
+    archived_at: Option<String>,
     created_at: String,
     updated_at: String,
     expires_at: Option<String>,
@@ -189,7 +200,10 @@ fn json_part(links: &[ShownLink], is_first: bool, is_last: bool) -> String {
             strategy: link.strategy.as_str(),
             status: shown.status.as_str(),
             title: link.fields.title.as_deref(),
+            note: link.fields.note.as_deref(),
             tags: &link.fields.tags,
+            aliases: aliases(shown),
+            archived_at: link.fields.archived_at.0.map(Timestamp::to_rfc3339),
             created_at: link.created_at.to_rfc3339(),
             updated_at: link.updated_at.to_rfc3339(),
             expires_at: link.fields.expires_at.map(Timestamp::to_rfc3339),

@@ -6,10 +6,12 @@ use http::Uri;
 use url::form_urlencoded::Serializer;
 
 use crate::app::{App, LinkFilter, ShownLink};
+use crate::web::analytics::filters::of_tag;
 use crate::web::errors::PageError;
 use crate::web::form::FormData;
 use crate::web::i18n::{Words, fill};
 use crate::web::links::WorkspaceView;
+use crate::web::links::plan_card::marks;
 use crate::web::page::{self, Layout, Note};
 use crate::web::visitor::{PageCall, Visitor};
 use kurz_core::code::Code;
@@ -22,6 +24,8 @@ struct ListPage {
     page: Layout,
     place: WorkspaceView,
     filter: LinkQuery,
+    /// The dashboard of the tag that the list is narrowed to.
+    tag_analytics: Option<String>,
     rows: Vec<LinkRow>,
     /// Whether the list was not looked through to its end, though the page is not full.
     is_partial: bool,
@@ -39,6 +43,7 @@ pub(super) struct LinkQuery {
     status: String,
     strategy: String,
     tag: String,
+    archived: String,
     sort: String,
     cursor: String,
     all: bool,
@@ -61,6 +66,9 @@ struct LinkRow {
     created: String,
     created_at: String,
     status: &'static str,
+    /// What decides where it leads beyond its target: signs and their names.
+    marks: Vec<(&'static str, &'static str)>,
+    is_archived: bool,
     select: String,
 }
 
@@ -73,6 +81,7 @@ impl LinkQuery {
             status: text("status"),
             strategy: text("strategy"),
             tag: text("tag"),
+            archived: text("archived"),
             sort: text("sort"),
             cursor: text("cursor"),
             all: query.word("all").is_some(),
@@ -85,7 +94,7 @@ impl LinkQuery {
     }
 
     fn is_narrow(&self) -> bool {
-        [&self.q, &self.status, &self.strategy, &self.tag, &self.cursor]
+        [&self.q, &self.status, &self.strategy, &self.tag, &self.archived, &self.cursor]
             .iter()
             .any(|text| !text.is_empty())
     }
@@ -98,6 +107,7 @@ impl LinkQuery {
             ("status", &self.status),
             ("strategy", &self.strategy),
             ("tag", &self.tag),
+            ("archived", &self.archived),
             ("sort", &self.sort),
             ("all", if self.all { "1" } else { "" }),
             ("cursor", cursor),
@@ -118,6 +128,7 @@ impl LinkQuery {
             status: word(&self.status),
             strategy: word(&self.strategy),
             tag: word(&self.tag),
+            archived: word(&self.archived),
             sort: word(&self.sort),
             mine: place.is_main && !self.all,
         }
@@ -154,6 +165,9 @@ pub(in crate::web) async fn list(
         export_csv: filter.address(&place.base, "/export.csv", ""),
         export_json: filter.address(&place.base, "/export.json", ""),
         all_of_main,
+        tag_analytics: Some(filter.tag.trim())
+            .filter(|tag| !tag.is_empty())
+            .map(|tag| of_tag(&place.base, tag)),
         place,
         filter,
     }))
@@ -208,6 +222,8 @@ fn row(shown: &ShownLink, place: &WorkspaceView, words: &Words) -> LinkRow {
         created: page::time(link.created_at),
         created_at: link.created_at.to_rfc3339(),
         status: shown.status.as_str(),
+        marks: marks(shown, words),
+        is_archived: link.fields.archived_at.0.is_some(),
         select: fill(words.links.select, &link.code),
     }
 }

@@ -10,6 +10,7 @@ use crate::web::i18n::{Words, fill};
 use crate::web::links::WorkspaceView;
 use crate::web::links::chart::Chart;
 use crate::web::links::disable;
+use crate::web::links::plan_card::PlanCard;
 use crate::web::links::qr::read_look;
 use crate::web::page::{self, Layout, Note};
 use crate::web::visitor::PageCall;
@@ -41,7 +42,10 @@ struct LinkPage {
     made_from: Option<String>,
     /// Reasons that an administrator can choose: name and words.
     reasons: Vec<(&'static str, &'static str)>,
+    note: Option<String>,
     tags: Vec<(String, String)>,
+    aliases: Vec<String>,
+    archived: Option<String>,
     created: String,
     changed: String,
     expires: Option<String>,
@@ -61,6 +65,7 @@ struct LinkPage {
     chart: Chart,
     look: LookFields,
     history: Vec<HistoryLine>,
+    plan: PlanCard,
 }
 
 /// The form of a QR code's look.
@@ -93,8 +98,10 @@ pub(in crate::web) async fn show(
     let history = entries.into_iter().map(|entry| line(entry, words)).collect();
     let look = look(&read_look(&query).unwrap_or_default());
     let note = note(words, query.text("note"), &shown);
+    let plan = PlanCard::read(&app, &visitor, &place, &shown).await;
     let page = Layout::new(&app, &visitor).noting(note);
-    Ok(page::show(&link_page(page, place, shown, app.now(), Drawn { chart, look, history })))
+    let drawn = Drawn { chart, look, history, plan };
+    Ok(page::show(&link_page(page, place, shown, app.now(), drawn)))
 }
 
 /// What is made from more than the link.
@@ -102,6 +109,7 @@ struct Drawn {
     chart: Chart,
     look: LookFields,
     history: Vec<HistoryLine>,
+    plan: PlanCard,
 }
 
 fn link_page(
@@ -134,6 +142,9 @@ fn link_page(
         strategy: made_by(words, link.strategy),
         status: status.as_str(),
         tags: link.fields.tags.iter().map(|tag| (tag.clone(), place.tagged(tag))).collect(),
+        note: link.fields.note.clone(),
+        aliases: link.aliases.iter().map(ToString::to_string).collect(),
+        archived: link.fields.archived_at.0.map(page::time),
         created: page::time(link.created_at),
         changed: page::time(link.updated_at),
         expires: link.fields.expires_at.map(page::time),
@@ -160,6 +171,7 @@ fn link_page(
         chart: drawn.chart,
         look: drawn.look,
         history: drawn.history,
+        plan: drawn.plan,
         page,
         place,
     }
@@ -171,6 +183,8 @@ fn note(words: &Words, name: &str, shown: &ShownLink) -> Option<Note> {
         "made" => words.links.made.to_owned(),
         "existed" => words.links.existed.to_owned(),
         "saved" => words.site.saved.to_owned(),
+        "rules" => words.rules.saved.to_owned(),
+        "options" => words.options.saved.to_owned(),
         "restored" => fill(words.links.was_restored, &shown.link.code),
         _ => return None,
     };
@@ -217,19 +231,57 @@ fn line(entry: AuditEntry, words: &Words) -> HistoryLine {
         Some(Action::Claimed) => link.claimed,
         Some(Action::Disabled) => link.disabled,
         Some(Action::Enabled) => link.enabled,
+        Some(Action::AliasAdded) => link.alias_added,
+        Some(Action::AliasRemoved) => link.alias_removed,
         _ => &entry.action,
     };
     let fields = entry.detail.fields.iter().map(|field| match field.as_str() {
         "original_url" => link.field_original_url,
+        "short_code" => link.field_short_code,
         "title" => link.field_title,
+        "note" => link.field_note,
+        "archived_at" => link.field_archived_at,
         "tags" => link.field_tags,
         "expires_at" => link.field_expires_at,
         "hit_limit" => link.field_hit_limit,
         "redirect_status" => link.field_redirect_status,
-        other => other,
+        other => plan_field(words, other).unwrap_or(other),
     });
-    let fields = fields.collect::<Vec<_>>().join(", ");
+    let fields = fields.chain(entry.detail.alias.as_deref());
+    let fields: Vec<String> = fields.map(|field| named_rule(words, field)).collect();
+    let fields = fields.join(", ");
     let what = if fields.is_empty() { done.to_owned() } else { format!("{done}: {fields}") };
     let (at, who) = (page::time(entry.at), who(&entry, words));
     HistoryLine { at, who, what, old_target: entry.detail.old_target }
+}
+
+/// The name of a field of the plan.
+const fn plan_field(words: &Words, name: &str) -> Option<&'static str> {
+    let options = &words.options;
+    Some(match name.as_bytes() {
+        b"split" => words.rules.split,
+        b"password" => options.password,
+        b"valid_from" => options.starts,
+        b"click_limit" => options.click_limit_short,
+        b"expired_url" => options.expired_url,
+        b"pending_url" => options.pending_url,
+        b"fallback_url" => options.fallback_url,
+        b"query" => options.query,
+        b"utm" => options.utm,
+        b"consent" => options.consent,
+        b"app" => options.app,
+        b"card" => options.card,
+        b"robots" => options.robots,
+        _ => return None,
+    })
+}
+
+/// `rules[0] (name)` is rule 1 to readers.
+fn named_rule(words: &Words, field: &str) -> String {
+    let place = field.strip_prefix("rules[").and_then(|rest| rest.split_once(']'));
+    let number = place.and_then(|(at, rest)| Some((at.parse::<usize>().ok()? + 1, rest)));
+    match number {
+        Some((number, rest)) => format!("{}{rest}", fill(words.rules.rule_number, number)),
+        None => field.to_owned(),
+    }
 }

@@ -3,3 +3,4 @@
 pub(super) mod invitations;
 pub(super) mod list;
 pub(super) mod settings;
+pub(super) mod tags;

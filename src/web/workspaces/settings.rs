@@ -5,18 +5,25 @@ use std::sync::Arc;
 use askama::Template;
 use axum::extract::{FromRequest, FromRequestParts, Request};
 use axum::response::{IntoResponse, Redirect, Response};
+use serde_json::Value;
 
-use crate::app::{App, AppError, Change, Invitation, Member, Resource, ShownHost, WorkspacePatch};
+use crate::app::{
+    App, AppError, Change, HostPatch, Invitation, Member, Resource, ShownHost, WorkspacePatch,
+};
 use crate::web::errors::{FormErrors, PageError};
 use crate::web::form::FormData;
+use crate::web::front::with_scheme;
 use crate::web::i18n::fill;
 use crate::web::keys::Keys;
 use crate::web::links::WorkspaceView;
+use crate::web::links::option_form::OptionForm;
+use crate::web::links::plan_page::plan_changes;
 use crate::web::page::{self, Layout, Note};
 use crate::web::visitor::{PageCall, Visitor};
 use crate::web::workspaces::invitations::role_word;
 use kurz_core::account::Role;
 use kurz_core::code::WorkspaceId;
+use kurz_core::plan::{PlanDefaults, PlanField};
 
 const MEMBERS: i64 = 1000;
 
@@ -36,6 +43,8 @@ struct SettingsPage {
     may_approve: bool,
     keys: Keys,
     refusal: FormErrors,
+    /// What links do that say nothing themselves.
+    form: OptionForm,
     /// What stands in the fields of refused forms.
     member_email: String,
     host: String,
@@ -100,6 +109,7 @@ async fn settings_page(
         invitations: pending.into_iter().map(pending_row).collect(),
         fresh_invitation: None,
         hosts: app.list_hosts(caller, id).await?,
+        form: OptionForm::of(&defaults_json(app, visitor, id).await?, visitor.language),
         may_approve: caller.identity().is_some_and(|identity| identity.is_admin),
         keys,
         refusal: FormErrors::default(),
@@ -164,7 +174,8 @@ impl SettingsForm {
                 Ok(Redirect::to(&back).into_response())
             }
             Err(error) => {
-                let refusal = FormErrors::read(error, self.visitor.words())?;
+                let urls = ["home_url", "not_found_url", "invalid_code_url"];
+                let refusal = FormErrors::read(error, self.visitor.words())?.in_general(&urls);
                 let shown = SettingsPage {
                     member_email: self.form.text("email").to_owned(),
                     host: self.form.text("host").to_owned(),
@@ -188,6 +199,31 @@ pub(in crate::web) async fn change(sent: SettingsForm) -> Result<Response, PageE
     let patch = WorkspacePatch { strategy, hit_limit: Change::To(limit) };
     let done = app.edit_workspace(&visitor.caller, workspace, &patch).await;
     sent.finish(done.map(|_| "saved")).await
+}
+
+/// The defaults of the links of a workspace, as the API shows them.
+pub(in crate::web) async fn defaults_json(
+    app: &App,
+    visitor: &Visitor,
+    workspace: &WorkspaceId,
+) -> Result<Value, AppError> {
+    let defaults = app.link_defaults(&visitor.caller, workspace).await?;
+    Ok(serde_json::from_str(&defaults.document().to_json()).unwrap_or_default())
+}
+
+/// `POST /app/w/{workspace}/settings/defaults`
+pub(in crate::web) async fn change_defaults(sent: SettingsForm) -> Result<Response, PageError> {
+    let SettingsForm { app, visitor, workspace, form } = &sent;
+    let form = OptionForm::read(form, visitor.language);
+    let value = |field: PlanField| (field.name().to_owned(), form.json(field.name()));
+    let values = Value::Object(PlanDefaults::FIELDS.into_iter().map(value).collect());
+    let changes = plan_changes(&PlanDefaults::FIELDS, &values)?;
+    let Err(error) = app.set_link_defaults(&visitor.caller, workspace, &changes).await else {
+        return sent.finish(Ok("saved")).await;
+    };
+    let refusal = FormErrors::read(error, visitor.words())?;
+    let (status, form) = (refusal.status, form.marked(refusal.clone().into_fields()));
+    Ok(page::show_with(status, &SettingsPage { refusal, form, ..sent.page().await? }))
 }
 
 /// `POST /app/w/{workspace}/invitations`: the page shows the link, this once.
@@ -257,6 +293,19 @@ pub(in crate::web) async fn remove_host(sent: SettingsForm) -> Result<Response, 
     let host = sent.form.text("host");
     let done = sent.app.remove_host(&sent.visitor.caller, &sent.workspace, host).await;
     sent.finish(done.map(|()| "removed")).await
+}
+
+/// `POST /app/w/{workspace}/hosts/edit`
+pub(in crate::web) async fn edit_host(sent: SettingsForm) -> Result<Response, PageError> {
+    let SettingsForm { app, visitor, workspace, form } = &sent;
+    let url = |name| Change::To(form.word(name).map(with_scheme));
+    let patch = HostPatch {
+        home_url: url("home_url"),
+        not_found_url: url("not_found_url"),
+        invalid_code_url: url("invalid_code_url"),
+    };
+    let done = app.edit_host(&visitor.caller, workspace, form.text("host"), &patch).await;
+    sent.finish(done.map(|_| "saved")).await
 }
 
 /// `POST /app/w/{workspace}/keys`: a key that is good here alone.

@@ -21,6 +21,11 @@ const LINKS: &str = "/api/v1/workspaces/{workspace}/links";
 const LINK: &str = "/api/v1/workspaces/{workspace}/links/{code}";
 const HOSTS: &str = "/api/v1/workspaces/{workspace}/hosts";
 const HOST: &str = "/api/v1/workspaces/{workspace}/hosts/{host}";
+const ALIASES: &str = "/api/v1/workspaces/{workspace}/links/{code}/aliases";
+const ALIAS: &str = "/api/v1/workspaces/{workspace}/links/{code}/aliases/{alias}";
+const TAGS: &str = "/api/v1/workspaces/{workspace}/tags";
+const TAG: &str = "/api/v1/workspaces/{workspace}/tags/{tag}";
+const SHARES: &str = "/api/v1/workspaces/{workspace}/analytics/shares";
 const MEMBERS: &str = "/api/v1/workspaces/{workspace}/members";
 const INVITATIONS: &str = "/api/v1/workspaces/{workspace}/invitations";
 const MEMBER: &str = "/api/v1/workspaces/{workspace}/members/{email}";
@@ -75,8 +80,58 @@ const ROWS: &[Row] = &[
     ("DELETE", LINK, "main", "", OWN),
     ("POST", "/api/v1/workspaces/{workspace}/links/{code}/restore", "team", "", TEAM_WRITE),
     ("POST", "/api/v1/workspaces/{workspace}/links/{code}/restore", "main", "", OWN),
+    ("POST", ALIASES, "team", r#"{"code":"alias-{n}"}"#, with(201, TEAM_WRITE)),
+    ("POST", ALIASES, "main", r#"{"code":"alias-{n}"}"#, with(201, OWN)),
+    ("DELETE", ALIAS, "team", "", with(204, TEAM_WRITE)),
+    ("DELETE", ALIAS, "main", "", with(204, OWN)),
+    ("GET", TAGS, "team", "", TEAM_READ),
+    ("GET", TAGS, "main", "", TO_USERS),
+    ("PATCH", TAG, "team", r#"{"name":"new-{n}"}"#, TEAM_WRITE),
+    // Others have no such tag of their own.
+    ("PATCH", TAG, "main", r#"{"name":"new-{n}"}"#, [200, 404, 404, 401]),
+    ("DELETE", TAG, "team", "", with(204, TEAM_WRITE)),
+    ("DELETE", TAG, "main", "", [204, 404, 404, 401]),
     ("GET", "/api/v1/workspaces/{workspace}/links/{code}/stats", "team", "", TEAM_READ),
     ("GET", "/api/v1/workspaces/{workspace}/links/{code}/stats", "main", "", OWN),
+    ("GET", "/api/v1/workspaces/{workspace}/links/{code}/analytics", "team", "", TEAM_READ),
+    ("GET", "/api/v1/workspaces/{workspace}/links/{code}/analytics", "main", "", OWN),
+    ("GET", "/api/v1/workspaces/{workspace}/analytics", "team", "", TEAM_READ),
+    ("GET", "/api/v1/workspaces/{workspace}/analytics", "main", "", TO_USERS),
+    ("GET", "/api/v1/workspaces/{workspace}/analytics/events", "team", "", TEAM_READ),
+    ("GET", "/api/v1/workspaces/{workspace}/analytics/events", "main", "", TO_USERS),
+    ("GET", "/api/v1/workspaces/{workspace}/analytics/export", "team", "", TEAM_READ),
+    ("GET", "/api/v1/workspaces/{workspace}/analytics/export", "main", "", TO_USERS),
+    ("GET", "/api/v1/workspaces/{workspace}/analytics/orphans", "team", "", TEAM_READ),
+    ("GET", "/api/v1/workspaces/{workspace}/analytics/orphans", "main", "", TO_USERS),
+    // A stream does not end: who may have one is told that there is no such zone.
+    ("GET", "/api/v1/workspaces/{workspace}/analytics/live?zone=none", "team", "", with(422, TEAM_READ)),
+    ("GET", "/api/v1/workspaces/{workspace}/analytics/live?zone=none", "main", "", with(422, TO_USERS)),
+    ("POST", SHARES, "team", r#"{"scope":"workspace"}"#, with(201, TEAM_WRITE)),
+    ("GET", SHARES, "team", "", TEAM_WRITE),
+    ("GET", SHARES, "main", "", TO_USERS),
+    ("DELETE", "/api/v1/workspaces/{workspace}/analytics/shares/{share}", "team", "", with(204, TEAM_WRITE)),
+    ("GET", "/api/v1/workspaces/{workspace}/privacy", "team", "", TEAM_READ),
+    ("PUT", "/api/v1/workspaces/{workspace}/privacy", "team", r#"{"mode":"off"}"#, TEAM_WRITE),
+    ("PUT", "/api/v1/workspaces/{workspace}/privacy", "main", r#"{"mode":"off"}"#, NOBODY),
+    ("GET", "/api/v1/workspaces/{workspace}/links/{code}/privacy", "team", "", TEAM_READ),
+    ("GET", "/api/v1/workspaces/{workspace}/links/{code}/privacy", "main", "", OWN),
+    ("PUT", "/api/v1/workspaces/{workspace}/links/{code}/privacy", "team", r#"{"mode":"off"}"#, TEAM_WRITE),
+    ("PUT", "/api/v1/workspaces/{workspace}/links/{code}/privacy", "main", r#"{"mode":"off"}"#, NOBODY),
+    ("DELETE", "/api/v1/workspaces/{workspace}/analytics", "team", "", with(202, TEAM_WRITE)),
+    ("DELETE", "/api/v1/workspaces/{workspace}/analytics", "main", "", NOBODY),
+    ("GET", "/api/v1/admin/analytics", "", "", HIDDEN),
+    ("GET", "/api/v1/workspaces/{workspace}/links/{code}/rules", "team", "", TEAM_READ),
+    ("GET", "/api/v1/workspaces/{workspace}/links/{code}/rules", "main", "", OWN),
+    ("POST", "/api/v1/workspaces/{workspace}/links/{code}/simulate", "team", "{}", TEAM_READ),
+    ("POST", "/api/v1/workspaces/{workspace}/links/{code}/simulate", "main", "{}", OWN),
+    ("GET", "/api/v1/workspaces/{workspace}/links/{code}/split", "team", "", TEAM_READ),
+    ("GET", "/api/v1/workspaces/{workspace}/links/{code}/split", "main", "", OWN),
+    ("GET", "/api/v1/workspaces/{workspace}/defaults", "team", "", TEAM_READ),
+    ("GET", "/api/v1/workspaces/{workspace}/defaults", "main", "", TO_USERS),
+    ("PUT", "/api/v1/workspaces/{workspace}/defaults", "team", r#"{"query":"merge"}"#, TEAM_WRITE),
+    ("PUT", "/api/v1/workspaces/{workspace}/defaults", "main", r#"{"query":"merge"}"#, NOBODY),
+    ("DELETE", "/api/v1/workspaces/{workspace}/defaults", "team", "", with(204, TEAM_WRITE)),
+    ("DELETE", "/api/v1/workspaces/{workspace}/defaults", "main", "", NOBODY),
     ("GET", "/api/v1/workspaces/{workspace}/links/{code}/qr", "team", "", TEAM_READ),
     ("GET", "/api/v1/workspaces/{workspace}/links/{code}/qr", "main", "", OWN),
     ("POST", "/api/v1/workspaces", "", r#"{"id":"w{n}"}"#, with(201, TO_USERS)),
@@ -92,6 +147,8 @@ const ROWS: &[Row] = &[
     ("GET", HOSTS, "team", "", TEAM_READ),
     ("GET", HOSTS, "main", "", TO_USERS),
     ("DELETE", HOST, "team", "", with(204, TEAM_WRITE)),
+    // It is pending.
+    ("PATCH", HOST, "team", r#"{"home_url":null}"#, [404, 403, 404, 401]),
     ("POST", "/api/v1/workspaces/{workspace}/hosts/{host}/check", "team", "", [409, 403, 404, 401]),
     ("POST", "/api/v1/workspaces/{workspace}/hosts/{host}/approve", "team", "", HIDDEN),
     ("POST", INVITATIONS, "team", r#"{"email":"new{n}@example.com"}"#, with(201, TEAM_WRITE)),
@@ -160,6 +217,7 @@ async fn check(server: &Process) {
     let document = server.http().get("/api/openapi.json").await.expect(200).json();
     let mut missing = endpoints(&document);
     for (method, path, ..) in ROWS {
+        let path = path.split('?').next().unwrap_or_default();
         missing.remove(&format!("{method} {}", path.replace("{invitation}", "{id}")));
     }
     assert!(missing.is_empty(), "no row says who may use {missing:?}");
@@ -237,7 +295,20 @@ impl World {
             if path.ends_with("/restore") {
                 owner.delete(&format!("{base}/links/{code}")).await.expect(200);
             }
+            if path.contains("{alias}") {
+                let alias = format!("further-{number}");
+                let aliases = format!("{base}/links/{code}/aliases");
+                owner.post(&aliases, &json!({ "code": alias })).await.expect(201);
+                filled = filled.replace("{alias}", &alias);
+            }
             filled = filled.replace("{code}", &code);
+        }
+        if path.contains("{tag}") {
+            let tag = format!("tag-{number}");
+            let body = json!({ "original_url": "https://example.com/", "tags": [tag],
+                "custom_code": format!("tagged-{number}") });
+            owner.post(&format!("{base}/links"), &body).await.expect(201);
+            filled = filled.replace("{tag}", &tag);
         }
         if path.contains("{host}") {
             let host = format!("gone{number}.internal");
@@ -247,6 +318,11 @@ impl World {
         if path.contains("{invitation}") {
             let invited = invite(owner, &workspace, &format!("invited{number}"), "viewer").await;
             filled = filled.replace("{invitation}", &invited["id"].to_string());
+        }
+        if path.contains("{share}") {
+            let body = json!({ "scope": "workspace" });
+            let share = owner.post(&format!("{base}/analytics/shares"), &body).await.expect(201);
+            filled = filled.replace("{share}", share.json()["id"].as_str().unwrap());
         }
         if path.contains("{email}") {
             // A conflict when the last request left the guest in.

@@ -28,7 +28,27 @@ async fn docs_api_json_is_the_document_that_is_served() {
     );
 }
 
+/// The routes of analytics below a workspace.
+const ANALYTICS: [&str; 15] = [
+    "GET analytics",
+    "DELETE analytics",
+    "GET analytics/events",
+    "GET analytics/export",
+    "GET analytics/live",
+    "GET analytics/orphans",
+    "POST analytics/shares",
+    "GET analytics/shares",
+    "DELETE analytics/shares/{share}",
+    "GET privacy",
+    "PUT privacy",
+    "GET links/{code}/privacy",
+    "PUT links/{code}/privacy",
+    "GET links/{code}/analytics",
+    "GET links/{code}/stats",
+];
+
 /// Every route of the server that is not a page.
+#[expect(clippy::too_many_lines, reason = "a list")]
 fn routes() -> BTreeSet<String> {
     let links = "/api/v1/workspaces/{workspace}/links";
     [
@@ -68,6 +88,18 @@ fn routes() -> BTreeSet<String> {
         "POST /api/v1/workspaces/{workspace}/hosts",
         "GET /api/v1/workspaces/{workspace}/hosts",
         "DELETE /api/v1/workspaces/{workspace}/hosts/{host}",
+        "PATCH /api/v1/workspaces/{workspace}/hosts/{host}",
+        "GET /api/v1/workspaces/{workspace}/links/{code}/rules",
+        "POST /api/v1/workspaces/{workspace}/links/{code}/simulate",
+        "GET /api/v1/workspaces/{workspace}/links/{code}/split",
+        "GET /api/v1/workspaces/{workspace}/defaults",
+        "PUT /api/v1/workspaces/{workspace}/defaults",
+        "DELETE /api/v1/workspaces/{workspace}/defaults",
+        "POST /api/v1/workspaces/{workspace}/links/{code}/aliases",
+        "DELETE /api/v1/workspaces/{workspace}/links/{code}/aliases/{alias}",
+        "GET /api/v1/workspaces/{workspace}/tags",
+        "PATCH /api/v1/workspaces/{workspace}/tags/{tag}",
+        "DELETE /api/v1/workspaces/{workspace}/tags/{tag}",
         "POST /api/v1/workspaces/{workspace}/hosts/{host}/check",
         "POST /api/v1/workspaces/{workspace}/hosts/{host}/approve",
         "POST /api/v1/workspaces/{workspace}/invitations",
@@ -98,6 +130,8 @@ fn routes() -> BTreeSet<String> {
     ]
     .into_iter()
     .map(str::to_owned)
+    .chain(ANALYTICS.map(|route| route.replacen(' ', " /api/v1/workspaces/{workspace}/", 1)))
+    .chain(["GET /api/v1/admin/analytics".to_owned()])
     .collect()
 }
 

@@ -104,14 +104,15 @@ async fn a_bad_edit_changes_nothing(kind: Kind) {
     let table = [
         (json!({ "original_url": "ftp://example.com/" }), "url-scheme-not-allowed"),
         (json!({ "original_url": "" }), "url-empty"),
-        (json!({ "title": "x".repeat(201) }), "title-invalid"),
+        (json!({ "title": "x".repeat(513) }), "title-invalid"),
         (json!({ "tags": [" "] }), "tag-invalid"),
         (json!({ "hit_limit": -1 }), "hit-limit-invalid"),
         (json!({ "redirect_status": 200 }), "redirect-status-invalid"),
         (json!({ "expires_at": NOON.to_rfc3339() }), "expires-at-past"),
         (json!({ "title": "New", "hit_limit": -1, "tags": [""] }), "validation-failed"),
         (json!({ "original_url": null }), "url-invalid"),
-        (json!({ "short_code": "other" }), "body-invalid"),
+        (json!({ "short_code": null }), "body-invalid"),
+        (json!({ "short_code": "a b", "title": "New" }), "code-invalid"),
         (json!({ "custom_code": "other" }), "body-invalid"),
         (json!([]), "body-invalid"),
     ];

@@ -23,7 +23,8 @@ async fn a_host_is_given_to_one_workspace_and_taken_back(kind: Kind) {
     assert_eq!(
         added,
         json!({ "host": "xn--bcher-kva.example", "status": "active",
-        "created_at": NOON.to_rfc3339(), "proof": null })
+        "created_at": NOON.to_rfc3339(), "proof": null, "home_url": null,
+        "not_found_url": null, "invalid_code_url": null })
     );
     for workspace in ["team", "other"] {
         let path = format!("/api/v1/workspaces/{workspace}/hosts");

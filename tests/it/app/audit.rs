@@ -222,6 +222,12 @@ async fn where_targets_are_fixed_no_link_is_led_elsewhere() {
     let path = "/api/v1/workspaces/main/links/promo";
     let other = json!({ "original_url": "https://example.com/x" });
     ada.patch(path, &other).await.expect_problem(422, "target-fixed");
+    // Nor by rules.
+    let rules = json!({ "rules": [{ "when": { "os": ["ios"] }, "to": "https://example.com/x" }] });
+    let problem = ada.patch(path, &rules).await.expect_problem(422, "target-fixed");
+    assert_eq!(problem["errors"][0]["field"], "rules[0].to", "{problem}");
+    let with_rules = json!({ "original_url": "https://example.com/y", "rules": rules["rules"] });
+    ada.post("/api/v1/workspaces/main/links", &with_rules).await.expect(201);
     ada.patch(path, &json!({ "original_url": "https://EXAMPLE.com", "title": "t" }))
         .await
         .expect(200);

@@ -3,6 +3,7 @@
 
 use kurz_test_support::{Kind, TestServer};
 
+mod aliases;
 mod audit;
 mod caps;
 mod cleanup;
@@ -10,7 +11,9 @@ mod codes;
 mod disable;
 mod expiry;
 mod host_proof;
+mod host_urls;
 mod hosts;
+mod tags;
 
 /// A server whose cleanup runs when the test calls for it.
 pub(crate) async fn start_without_cleanup(kind: Kind) -> TestServer {

@@ -357,3 +357,38 @@ fn the_completions_know_every_subcommand() {
         }
     }
 }
+
+#[test]
+fn links_are_renamed_aliased_noted_and_archived_and_tags_renamed() {
+    on_both(|server| {
+        let url = server.base_url();
+        done(
+            url,
+            &["shorten", "https://example.com/a", "--code", "promo", "--note", "n", "--tag", "red"],
+        );
+        done(url, &["links", "alias", "promo", "spring"]);
+        done(url, &["links", "edit", "spring", "--code", "summer", "--archive", "--no-note"]);
+        let link = parse(&done(url, &["links", "show", "summer", "--json"]));
+        assert_eq!((&link["aliases"], &link["note"]), (&json!(["spring", "promo"]), &Value::Null));
+        assert!(link["archived_at"].is_string(), "{link}");
+        assert!(!done(url, &["links", "list"]).contains("summer"));
+        assert!(done(url, &["links", "list", "--archived"]).contains("summer"));
+        assert!(done(url, &["links", "list", "--only-archived"]).contains("summer"));
+        done(url, &["links", "edit", "summer", "--unarchive"]);
+        assert!(done(url, &["links", "list"]).contains("summer"));
+        done(url, &["links", "unalias", "summer", "spring"]);
+        assert!(fails(url, 2, &["links", "unalias", "summer", "spring"]).contains("alias"));
+        assert_eq!(done(url, &["tags", "rename", "red", "a/b"]), "renamed red to a/b\n");
+        assert!(done(url, &["tags", "list"]).contains("a/b"));
+        assert_eq!(done(url, &["tags", "delete", "a/b"]), "deleted a/b\n");
+        let host = ["workspace", "host"];
+        done(url, &["workspace", "create", "acme"]);
+        done(url, &[&host[..], &["add", "acme", "go.example.com"]].concat());
+        let edit =
+            ["edit", "acme", "go.example.com", "--home-url", "https://acme.example/", "--json"];
+        let shown = parse(&done(url, &[&host[..], &edit].concat()));
+        assert_eq!(shown["home_url"], "https://acme.example/");
+        let edit = ["edit", "acme", "go.example.com", "--home-url", "", "--json"];
+        assert_eq!(parse(&done(url, &[&host[..], &edit].concat()))["home_url"], Value::Null);
+    });
+}

@@ -4,6 +4,7 @@
 use std::fs;
 use std::net::TcpListener;
 
+use kurz_test_support::mmdb::{GeoNet, city_file};
 use kurz_test_support::postgres::Database;
 use kurz_test_support::{Program, TestServer};
 use serde_json::Value;
@@ -170,4 +171,24 @@ fn redis_is_looked_at_where_there_is_one() {
     find(&found, "problem", "redis", "check that it runs");
     assert!(!format!("{found:?}").contains("hunter2"));
     assert!(!findings(&doctor(), 0).iter().any(|finding| finding["check"] == "redis"));
+}
+
+#[test]
+fn geo_files_and_channels_are_looked_at() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("file");
+    let path_text = path.to_str().unwrap();
+    let nets = [GeoNet::country("198.51.100.0/24", "DE")];
+    let geo = doctor().env("KURZ_GEO_FILE", path_text);
+    find(&findings(&geo, 1), "problem", "geo file", "KURZ_GEO_FILE");
+    fs::write(&path, city_file(1, &nets)).unwrap();
+    find(&findings(&geo, 0), "warning", "geo file", "1970");
+    fs::write(&path, city_file(4_000_000_000, &nets)).unwrap();
+    find(&findings(&geo, 0), "ok", "geo file", "2096");
+
+    let channels = doctor().env("KURZ_CHANNELS", path_text);
+    fs::write(&path, "nothing x.example").unwrap();
+    find(&findings(&channels, 1), "problem", "channels", "`nothing`");
+    fs::write(&path, "social x.example").unwrap();
+    find(&findings(&channels, 0), "ok", "channels", "can be read");
 }

@@ -7,7 +7,7 @@ use std::time::Duration;
 use kurz::app::{CleanupEnd, CleanupTimes};
 use kurz::clock::Stopwatch;
 use kurz::jobs::flush::SILENT;
-use kurz::store::{LogRow, Store, WriteSeq};
+use kurz::store::{LogRow, LoggedEvents, Store, WriteSeq};
 use kurz_core::clicks::ClickTotals;
 use kurz_core::link::{Hour, LinkId};
 use kurz_core::time::Timestamp;
@@ -49,7 +49,11 @@ async fn leave(store: &Store, rows: &[&[ClickTotals]], now: Timestamp) -> i64 {
     store.register_writer(writer, now).await.unwrap();
     for (number, totals) in (1..).zip(rows) {
         let row = LogRow { seq: number, totals };
-        store.log_totals(WriteSeq { writer, number }, row, now).await.unwrap();
+        for _ in 0..2 {
+            // The second time as if the first answer was lost.
+            let (seq, events) = (WriteSeq { writer, number }, LoggedEvents::default());
+            store.log_totals(seq, row, events, now).await.unwrap();
+        }
     }
     writer
 }
@@ -192,7 +196,10 @@ async fn old_hours_become_days_and_nothing_is_lost_or_doubled(kind: Kind) {
         let totals: Vec<ClickTotals> = (first..first + LINKS)
             .map(|link| clicks(&json!({ "id": link }), u64::try_from(number).unwrap(), 1, at))
             .collect();
-        store.add_totals(WriteSeq { writer, number }, &totals, at).await.unwrap();
+        store
+            .add_totals(WriteSeq { writer, number }, &totals, LoggedEvents::default(), at)
+            .await
+            .unwrap();
     }
     let sum = async |table: &str| {
         let sql =
@@ -289,21 +296,26 @@ async fn a_store_that_goes_and_comes_back_again_and_again_loses_no_count() {
     }
     let load = || {
         let requests = Requests { paths: &paths, times: 200, depth: 4 };
-        assert_eq!(Load::connect(&base, 8).run(requests, &counts, |_| ()), 8);
+        let mut load = Load::connect(&base, 8).through_outages();
+        assert_eq!(load.run(requests, &counts, |_| ()), 8);
     };
     let address = kurz.home.store();
-    for _ in 0..3 {
+    for round in 0..3 {
+        let served = counts.served();
         set_open(&address, false).await;
         tokio::task::block_in_place(load);
-        kurz.app().flush().await.expect_err("nobody is let in");
+        // Later the cache may be empty: messages of peers were missed while the connections were cut.
+        assert!(round > 0 || counts.unavailable() == 0, "all links are cached");
+        let is_idle = |before: u64| counts.served() == before;
+        assert!(kurz.app().flush().await.is_err() || is_idle(served), "nobody is let in");
         tokio::task::block_in_place(load);
-        kurz.app().flush_all().await.expect_err("nobody is let in");
+        assert!(kurz.app().flush_all().await.is_err() || is_idle(served), "nobody is let in");
         set_open(&address, true).await;
         // Its connections are cut once more while it writes: what became of that it cannot know.
         let (_, ()) = tokio::join!(kurz.app().flush(), set_open(&address, true));
     }
     let clicks = i64::try_from(counts.served()).unwrap() + i64::try_from(LINKS).unwrap();
-    assert_eq!(clicks, 3 * 2 * 8 * 200 + 50);
+    assert_eq!(counts.served() + counts.unavailable(), 3 * 2 * 8 * 200);
     // Connections that were cut are found out one by one.
     let watch = Stopwatch::start();
     while let Err(error) = kurz.app().flush_all().await {

@@ -10,7 +10,7 @@ use kurz_test_support::instances::{Instances, shown};
 use kurz_test_support::postgres::Database;
 use kurz_test_support::servers::{Cluster, Redis};
 use kurz_test_support::visitor::follow;
-use kurz_test_support::{TestServer, links};
+use kurz_test_support::{TestServer, links, plans};
 use serde_json::json;
 
 const CONNECTIONS: usize = 64;
@@ -223,4 +223,28 @@ async fn redirects_cost_no_redis_commands() {
     // Only the instances' heartbeats.
     let commands = redis.commands() - before;
     assert!(commands * 50 <= 30_000, "{commands} commands for 30,000 redirects");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn three_instances_serve_exactly_a_click_limit_with_and_without_redis() {
+    let mut redis = Redis::start();
+    let instances = TestServer::builder().redis(&redis.url()).start_instances(3);
+    let addresses = instances.addresses();
+    let store = instances.open_store().await;
+    let http = instances.http(0);
+    let mut paths = Vec::new();
+    for _ in 0..3 {
+        let link =
+            links::make(&http, "main", &json!({ "original_url": "https://example.com/" })).await;
+        plans::set(&store, &http, &link, &json!({ "click_limit": 50 })).await;
+        paths.push(links::short_path(&link));
+    }
+    for (round, path) in paths.iter().enumerate() {
+        if round == 2 {
+            redis.kill();
+        }
+        let answers = follow(&addresses, path, 240, 1_000).await;
+        assert_eq!(answers.count(302), 50, "round {round}: {:?}", answers.0);
+        assert_eq!(answers.count(410), 950, "round {round}: {:?}", answers.0);
+    }
 }

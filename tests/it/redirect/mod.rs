@@ -2,4 +2,8 @@
 
 mod addresses;
 mod answers;
+mod click_details;
 mod expiry;
+mod hostile_fields;
+mod plan_settings;
+mod plans;

@@ -150,3 +150,18 @@ fn a_bad_setting_is_named_and_nothing_is_made() {
     let program = TestServer::builder().process().arg("--config").arg("missing.toml");
     expect_failure(&program, 2, &["missing.toml"]);
 }
+
+#[test]
+fn files_that_clicks_are_classified_by_must_be_usable() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("file");
+    let start =
+        |setting: &str| TestServer::builder().setting(setting, path.to_str().unwrap()).process();
+    expect_failure(&start("KURZ_GEO_FILE"), 1, &["geo file", "KURZ_GEO_FILE", "/file"]);
+    expect_failure(&start("KURZ_CHANNELS"), 1, &["file of channels", "KURZ_CHANNELS", "/file"]);
+    std::fs::write(&path, "sozial intranet.example").unwrap();
+    expect_failure(&start("KURZ_GEO_FILE"), 1, &["cannot be used", "MMDB"]);
+    expect_failure(&start("KURZ_CHANNELS"), 1, &["line 1", "`sozial`", "social"]);
+    std::fs::write(&path, "social intranet.example").unwrap();
+    drop(start("KURZ_CHANNELS").start());
+}

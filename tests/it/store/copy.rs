@@ -5,11 +5,13 @@ use std::path::Path;
 use kurz::clock::Stopwatch;
 use kurz::config::{Config, Overrides, StoreConfig};
 use kurz::store::{
-    Host, Inserted, LinkEdit, NewAuditEntry, NewLink, Progress, Store, Subject, Workspace, WriteSeq,
+    EditOutcome, Host, HostUrls, Inserted, LinkEdit, LoggedEvents, NewAuditEntry, NewLink,
+    Progress, Store, Subject, Workspace, WriteSeq,
 };
 use kurz_core::clicks::ClickTotals;
+use kurz_core::clicks::planner::EncodedEvents;
 use kurz_core::code::{Code, WorkspaceId};
-use kurz_core::link::{Hour, LinkFields, LinkId, LinkOrigin, Strategy};
+use kurz_core::link::{ArchivedAt, Hour, LinkFields, LinkId, LinkOrigin, StoredPlan, Strategy};
 use kurz_core::time::Timestamp;
 use kurz_test_support::TestServer;
 use kurz_test_support::postgres::{Database, connect};
@@ -77,6 +79,10 @@ fn link(id: i64) -> NewLink {
             expires_at: (number % 10 == 3).then(|| Timestamp::from_ms(NOW.as_ms() + 3 * id)),
             hit_limit: (number % 7 == 0).then_some(id),
             redirect_status: [302, 301, 307, 308][number % 4],
+            note: (number % 4 == 2).then(|| format!("Zeile 1 von {id}\nZeile 2")),
+            archived_at: ArchivedAt(
+                (number % 5 == 4).then(|| Timestamp::from_ms(NOW.as_ms() + id)),
+            ),
         },
         created_at: Timestamp::from_ms(NOW.as_ms() + id),
         wants_main: number % 2 == 0,
@@ -84,6 +90,10 @@ fn link(id: i64) -> NewLink {
         claim_hash: None,
         made: LinkOrigin { key: None, client: Some("192.0.2.1".to_owned()) },
         revive: false,
+        plan: (number % 5 == 2).then(|| StoredPlan {
+            document: format!(r#"{{"click_limit":{id}}}"#),
+            keys: vec![7; number % 3],
+        }),
     }
 }
 
@@ -103,7 +113,10 @@ fn hits(link: i64) -> ClickTotals {
 async fn follow(store: &Store, totals: &[ClickTotals]) {
     let writer = store.take_numbers("writer", 1).await.unwrap();
     store.register_writer(writer, NOW).await.unwrap();
-    store.add_totals(WriteSeq { writer, number: 1 }, totals, NOW).await.unwrap();
+    // A store that is copied has events in its log.
+    let rows = [EncodedEvents { events: 1, data: vec![9; 50] }];
+    let events = LoggedEvents { first: 1, rows: &rows };
+    store.add_totals(WriteSeq { writer, number: 1 }, totals, events, NOW).await.unwrap();
 }
 
 /// Fill a store: workspaces, hosts, links, tags, redirects, deleted links.
@@ -116,8 +129,12 @@ async fn seed(store: &Store, links: i64) {
     for (number, host) in
         ["go.acme.example", "a.example", "xn--bcher-kva.example"].iter().enumerate()
     {
-        let host =
-            Host { host: (*host).to_owned(), workspace: workspace(number + 1), created_at: NOW };
+        let host = Host {
+            host: (*host).to_owned(),
+            workspace: workspace(number + 1),
+            created_at: NOW,
+            urls: HostUrls::default(),
+        };
         assert!(store.insert_host(&host).await.unwrap());
     }
     let first = store.take_numbers("link", links).await.unwrap();
@@ -235,10 +252,13 @@ async fn change(store: &Store, id: i64) {
             tags: vec![format!("version-{}", found.version)],
             ..LinkFields::default()
         },
+        plan: None,
+        code: None,
     };
     let number = store.take_numbers("change", 1).await.unwrap();
     let note = note(number, "edited", NOW);
-    assert!(store.edit_link(&found, &edit, NOW, &note).await.unwrap());
+    let edited = store.edit_link(&found, &edit, NOW, &note).await.unwrap();
+    assert_eq!(edited, EditOutcome::Done);
 }
 
 /// What is written down about a change.

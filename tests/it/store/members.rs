@@ -102,6 +102,7 @@ fn link(id: i64, workspace: &WorkspaceId, owner: Option<UserId>, tags: &[&str]) 
         claim_hash: None,
         made: LinkOrigin::default(),
         revive: false,
+        plan: None,
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use kurz::store::{QuotaMembership, Store, WriteSeq};
+use kurz::store::{LoggedEvents, QuotaMembership, Store, WriteSeq};
 use kurz_core::clicks::ClickTotals;
 use kurz_core::link::{Hour, LinkId, Month};
 use kurz_core::quota::grant::{GrantRequest, InstanceBit, Members, QuotaRow};
@@ -40,7 +40,7 @@ impl Member {
             ClickTotals { link, hour, others: 0, clicks, reserved: clicks, nanos: 1, last_at: at };
         self.writes += 1;
         let seq = WriteSeq { writer: self.writer, number: self.writes };
-        store.add_totals(seq, &[totals], NOON).await.unwrap();
+        store.add_totals(seq, &[totals], LoggedEvents::default(), NOON).await.unwrap();
     }
 }
 

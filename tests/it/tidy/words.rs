@@ -76,9 +76,10 @@ fn mentions(path: &[String], name: &str) -> bool {
     path.windows(parts.len() + more).any(|window| window.iter().zip(&parts).all(|(a, b)| a == b))
 }
 
-/// Strings outside `store` that read as SQL.
+/// Strings that read as SQL outside of `store`, and of `clickhouse`, whose SQL is another.
 pub(super) fn check_sql(source: &Source) -> Vec<Finding> {
-    let Some((module, _)) = source.module().filter(|(module, _)| *module != "store") else {
+    let has_sql = |module: &str| matches!(module, "store" | "clickhouse");
+    let Some((module, _)) = source.module().filter(|(module, _)| !has_sql(module)) else {
         return Vec::new();
     };
     let sql = source.strings().into_iter().filter(|string| looks_like_sql(&string.what));

@@ -106,6 +106,12 @@ impl Builder {
         self.setting("KURZ_REDIS", url)
     }
 
+    /// With this ClickHouse.
+    #[must_use]
+    pub fn clickhouse(self, url: &str) -> Self {
+        self.setting("KURZ_CLICKHOUSE", url)
+    }
+
     /// With one setting, `KURZ_…`; the last value of a name counts.
     #[must_use]
     pub fn setting(mut self, name: &str, value: &str) -> Self {
@@ -122,7 +128,7 @@ impl Builder {
     pub async fn start(self) -> TestServer {
         let home = Arc::new(Home::new(self.kind));
         let config = self.config(&home);
-        TestServer::open(home, config, self.clock, self.random).await
+        Box::pin(TestServer::open(home, config, self.clock, self.random)).await
     }
 
     /// The settings of a server inside the test, on `home`.

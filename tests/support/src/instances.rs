@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use kurz::clock::Clock;
+use kurz::store::Store;
 use kurz_core::link::Month;
 use serde_json::{Value, json};
 
@@ -67,6 +68,12 @@ impl Instances {
     /// `host:port` of one.
     pub fn address(&self, at: usize) -> String {
         address(self.running[at].as_ref().unwrap().base_url())
+    }
+
+    /// Their store, opened once more.
+    pub async fn open_store(&self) -> Store {
+        let config = crate::TestServer::builder().config(self.programs[0].home());
+        Store::open(&config.store).await.unwrap()
     }
 
     /// A link with a limit of its own.

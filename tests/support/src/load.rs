@@ -21,6 +21,8 @@ pub struct Counts {
     pub sent: AtomicU64,
     pub served: AtomicU64,
     pub refused: AtomicU64,
+    /// Answered with 503, which only a load [through an outage](Load::through_outages) may be.
+    pub unavailable: AtomicU64,
 }
 
 impl Counts {
@@ -34,6 +36,10 @@ impl Counts {
 
     pub fn refused(&self) -> u64 {
         self.refused.load(SeqCst)
+    }
+
+    pub fn unavailable(&self) -> u64 {
+        self.unavailable.load(SeqCst)
     }
 }
 
@@ -57,6 +63,15 @@ impl Load {
     /// `base` is `http://host:port`.
     pub fn connect(base: &str, connections: usize) -> Self {
         Self { connections: (0..connections).map(|_| Connection::connect(base)).collect() }
+    }
+
+    /// Visitors may get 503: links that are not cached, while the store is away.
+    #[must_use]
+    pub fn through_outages(mut self) -> Self {
+        for connection in &mut self.connections {
+            connection.through_outages = true;
+        }
+        self
     }
 
     /// All begin at the same time. Comes back once each has its answers, or the server is gone; says
@@ -188,6 +203,7 @@ struct Connection {
     stream: TcpStream,
     read: Vec<u8>,
     start: usize,
+    through_outages: bool,
 }
 
 impl Connection {
@@ -196,7 +212,7 @@ impl Connection {
         let stream = TcpStream::connect(address).unwrap();
         stream.set_nodelay(true).unwrap();
         stream.set_read_timeout(Some(PATIENCE)).unwrap();
-        Self { stream, read: Vec::new(), start: 0 }
+        Self { stream, read: Vec::new(), start: 0, through_outages: false }
     }
 
     /// Whether everything was answered.
@@ -232,6 +248,7 @@ impl Connection {
                 match status {
                     302 => counts.served.fetch_add(1, SeqCst),
                     429 => counts.refused.fetch_add(1, SeqCst),
+                    503 if self.through_outages => counts.unavailable.fetch_add(1, SeqCst),
                     other => panic!("a visitor got {other}"),
                 };
                 seen(status);

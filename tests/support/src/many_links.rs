@@ -53,7 +53,7 @@ fn statements(dialect: &Dialect, many: u64, few: u64) -> String {
         select n, 'main', {code}, case when n % 5000 = 1 then 'custom' else 'random' end,
             'https://host' || (n % 1000) || '.example/some/page/' || n, {hash},
             case when n % 4 = 0 then 'Title ' || (n % 100) else null end,
-            302, 1790000000000 + n, 1790000000000 + (n * 7919) % {all}, 1,
+            302, 1790000000000 + n, 1790000000000 + (cast(n as bigint) * 7919) % {all}, 1,
             case when n <= {many} then 1 else 2 end, 1790000000000 + n,
             case when n % 2000 = 2 then 1790000000000 end,
             case when n % 2000 = 3 then 1790000000000 end,

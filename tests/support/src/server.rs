@@ -76,14 +76,14 @@ impl TestServer {
     /// Stop it, which writes everything down, and start it again on the same store.
     pub async fn restart(self) -> Self {
         let clock = self.clock.clone();
-        self.restart_with(clock).await
+        Box::pin(self.restart_with(clock)).await
     }
 
     /// Stop it, and start it again with another clock.
     pub async fn restart_with(self, clock: Clock) -> Self {
         let Self { home, config, random, program, .. } = self;
         program.shutdown().await.unwrap();
-        Self::open(home, config, clock, random).await
+        Box::pin(Self::open(home, config, clock, random)).await
     }
 
     /// Stop it.

@@ -16,13 +16,18 @@ const PATIENCE: Duration = Duration::from_mins(1);
 const PAUSE: Duration = Duration::from_millis(20);
 
 /// A process that ends with its value.
-struct Server {
-    child: Child,
+pub(crate) struct Server {
+    pub(crate) child: Child,
 }
 
 impl Server {
     /// `command` ends with the thread that starts it at the latest.
-    fn start(program: &str, args: &[String], log: &std::path::Path, as_user: Option<&str>) -> Self {
+    pub(crate) fn start(
+        program: &str,
+        args: &[String],
+        log: &std::path::Path,
+        as_user: Option<&str>,
+    ) -> Self {
         let log = fs::File::create(log).unwrap();
         let mut command = Command::new("setpriv");
         command.args(["--pdeathsig", "KILL"]);
@@ -34,7 +39,7 @@ impl Server {
         Self { child: command.spawn().unwrap() }
     }
 
-    fn signal(&self, signal: Signal) {
+    pub(crate) fn signal(&self, signal: Signal) {
         kill_process(Pid::from_child(&self.child), signal).unwrap();
     }
 

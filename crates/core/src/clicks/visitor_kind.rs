@@ -6,6 +6,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use xxhash_rust::xxh64::xxh64;
 
+use crate::clicks::bot_list::is_bot;
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum VisitorKind {
     Person,
@@ -15,44 +17,20 @@ pub enum VisitorKind {
     Head,
 }
 
-/// Substrings of the user agents of bots, crawlers and link previews, in lower case.
-const BOTS: &[&str] = &[
-    "bot",
-    "crawl",
-    "spider",
-    "slurp",
-    "archiver",
-    "mediapartners-google",
-    "google-inspectiontool",
-    "facebookexternalhit",
-    "facebookcatalog",
-    "meta-externalagent",
-    "meta-externalfetcher",
-    "whatsapp",
-    "skypeuripreview",
-    "vkshare",
-    "embedly",
-    "iframely",
-    "link preview",
-    "linkpreview",
-    "headlesschrome",
-    "lighthouse",
-    "uptime",
-    "monitor",
-    "feedfetcher",
-    "ia_archiver",
-    "chatgpt-user",
-    "perplexity-user",
-    "claude-user",
-];
-/// Substrings of people's user agents that contain one of [`BOTS`]: phones of the brand Cubot.
-const NOT_BOTS: &[&str] = &["cubot"];
+/// Who makes a GET.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SeenVisitor {
+    pub kind: VisitorKind,
+    pub is_prefetch: bool,
+    /// The hash of the user agent; 0 when there is none.
+    pub agent_hash: u64,
+}
 
 /// Results that are cached by each worker.
 const CACHED: usize = 256;
 
-/// Tells people from others. Results are cached by user agent, because searching one for thirty
-/// substrings costs more than the rest of a redirect.
+/// Tells people from others. Results are cached by user agent, because searching one for a hundred
+/// names costs as much as a good part of a redirect.
 #[derive(Debug)]
 pub struct Visitors {
     /// Secret, so that nobody can construct a user agent whose hash collides with another's.
@@ -62,7 +40,7 @@ pub struct Visitors {
 }
 
 impl Visitors {
-    /// `seed` must be random.
+    /// `seed` must be random. Hashes of user agents are the same wherever it is the same.
     pub fn new(seed: u64) -> Self {
         Self { seed, cache: array::from_fn(|_| AtomicU64::new(0)) }
     }
@@ -73,41 +51,59 @@ impl Visitors {
         Self::new(self.seed)
     }
 
-    /// Who makes a GET with these values of `Sec-Purpose` and `User-Agent`.
+    /// The secret seed of all hashes of texts.
     #[inline]
-    pub fn of_get(&self, purpose: Option<&[u8]>, agent: Option<&[u8]>) -> VisitorKind {
-        if purpose.is_some_and(|purpose| purpose.starts_with(b"prefetch"))
-            || agent.is_some_and(|agent| self.is_bot(agent))
-        {
-            return VisitorKind::Other;
-        }
-        VisitorKind::Person
+    pub fn seed(&self) -> u64 {
+        self.seed
     }
 
+    /// Who makes a GET with these values of `Sec-Purpose` and `User-Agent`.
     #[inline]
-    fn is_bot(&self, agent: &[u8]) -> bool {
+    pub fn of_get(&self, purpose: Option<&[u8]>, agent: Option<&[u8]>) -> SeenVisitor {
+        let is_prefetch = purpose.is_some_and(|purpose| purpose.starts_with(b"prefetch"));
+        let (is_bot, agent_hash) = agent.map_or((false, 0), |agent| self.look_up(agent));
+        let kind = if is_prefetch || is_bot { VisitorKind::Other } else { VisitorKind::Person };
+        SeenVisitor { kind, is_prefetch, agent_hash }
+    }
+
+    /// Whether `agent` is a bot's, and its hash.
+    #[inline]
+    fn look_up(&self, agent: &[u8]) -> (bool, u64) {
         let hash = xxh64(agent, self.seed);
         let slot = usize::try_from(hash >> 32).unwrap_or_default() % CACHED;
-        let Some(slot) = self.cache.get(slot) else { return is_bot(agent) };
+        let Some(slot) = self.cache.get(slot) else { return (is_bot(agent), hash) };
         let cached = slot.load(Ordering::Relaxed);
         if cached >> 1 == hash >> 1 && cached != 0 {
-            return cached & 1 == 1;
+            return (cached & 1 == 1, hash);
         }
         let is_bot = is_bot(agent);
         slot.store((hash & !1) | u64::from(is_bot), Ordering::Relaxed);
-        is_bot
+        (is_bot, hash)
     }
-}
-
-fn is_bot(agent: &[u8]) -> bool {
-    let agent = String::from_utf8_lossy(agent).to_ascii_lowercase();
-    let agent = NOT_BOTS.iter().fold(agent, |agent, name| agent.replace(name, ""));
-    BOTS.iter().any(|name| agent.contains(name))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    impl Visitors {
+        fn is_bot(&self, agent: &[u8]) -> bool {
+            self.of_get(None, Some(agent)).kind == VisitorKind::Other
+        }
+    }
+
+    #[test]
+    fn a_prefetch_is_no_person_and_its_agent_is_hashed_like_any() {
+        let visitors = Visitors::new(7);
+        let person = visitors.of_get(None, Some(b"Mozilla/5.0"));
+        assert_eq!((person.kind, person.is_prefetch), (VisitorKind::Person, false));
+        let prefetch = visitors.of_get(Some(b"prefetch;prerender"), Some(b"Mozilla/5.0"));
+        assert_eq!((prefetch.kind, prefetch.is_prefetch), (VisitorKind::Other, true));
+        assert_eq!(person.agent_hash, prefetch.agent_hash);
+        let same_seed = Visitors::new(7).of_get(None, Some(b"Mozilla/5.0"));
+        assert_eq!(same_seed, person, "on another instance");
+        assert_eq!(visitors.of_get(None, None).agent_hash, 0);
+    }
 
     // threats: B11
     #[test]
@@ -120,7 +116,7 @@ mod tests {
             ("WhatsApp/2.23.20.0", true),
             ("Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0", false),
             ("Mozilla/5.0 (Linux; Android 9; CUBOT X19) Chrome/120.0 Mobile Safari/537.36", false),
-            ("curl/8.5.0", false),
+            ("curl/8.5.0", true),
             ("", false),
         ];
         for _ in 0..2 {
@@ -135,7 +131,10 @@ mod tests {
         let visitors = Visitors::new(1);
         for round in 0..2 {
             for number in 0..2_000 {
-                let agent = format!("agent-{number}{}", if number % 3 == 0 { "-bot" } else { "" });
+                let agent = format!(
+                    "Mozilla/5.0 agent-{number}{}",
+                    if number % 3 == 0 { "-bot" } else { "" }
+                );
                 assert_eq!(visitors.is_bot(agent.as_bytes()), number % 3 == 0, "{round} {agent}");
             }
         }

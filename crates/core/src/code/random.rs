@@ -10,6 +10,9 @@ use super::base::BASE62;
 /// How many codes are tried before giving up.
 pub const ATTEMPTS: u32 = 5;
 
+/// The lengths that a request may ask for.
+pub const LENGTHS: std::ops::RangeInclusive<u8> = 4..=64;
+
 /// The most draws of sixteen bytes. About one of 10^9 codes of seven characters needs two, and one of
 /// twenty needs two or three. More than eight are needed only with a broken source; then the missing
 /// characters are `a`, and the attempts run out.
@@ -50,6 +53,9 @@ mod tests {
         assert_eq!(code(LENGTH, source).as_str(), "azAZ09a");
         assert_eq!(code(20, source).as_str(), "azAZ09aazAZazAZ09aaz");
         assert_eq!(code(8, source).as_str(), "azAZ09aa");
+        for length in LENGTHS {
+            assert_eq!(code(length, &mut fill(7)).as_str().len(), usize::from(length));
+        }
     }
 
     #[test]

@@ -25,6 +25,8 @@ use delay::{Delay, Tries};
 use rate::Rate;
 use table::RateTable;
 
+/// Passwords that may be tried in a row for one link from one address before there is a delay.
+const LINK_PASSWORD_TRIES: u32 = 5;
 const MINUTE: Duration = Duration::from_mins(1);
 const HOUR: Duration = Duration::from_hours(1);
 const DAY: Duration = Duration::from_hours(24);
@@ -68,10 +70,12 @@ pub enum Limit {
     Links,
     /// Calls with an account or a key.
     Calls,
+    /// Passwords of links.
+    LinkPasswords,
 }
 
 impl Limit {
-    pub const ALL: [Self; 8] = [
+    pub const ALL: [Self; 9] = [
         Self::Logins,
         Self::Signups,
         Self::AnonymousLinks,
@@ -80,6 +84,7 @@ impl Limit {
         Self::Reports,
         Self::Links,
         Self::Calls,
+        Self::LinkPasswords,
     ];
 
     pub const fn name(self) -> &'static str {
@@ -92,6 +97,7 @@ impl Limit {
             Self::Reports => "reports",
             Self::Links => "links",
             Self::Calls => "calls",
+            Self::LinkPasswords => "link_passwords",
         }
     }
 }
@@ -146,6 +152,9 @@ impl RateMeter {
 pub struct Limits {
     delay: Option<Delay>,
     tries: RateTable,
+    /// Of passwords of links. They have a limit wherever logins have one.
+    link_delay: Option<Delay>,
+    link_tries: RateTable,
     logins: RateMeter,
     signups: RateMeter,
     anonymous_links: RateMeter,
@@ -167,6 +176,8 @@ impl Limits {
         Self {
             delay: Delay::new(numbers.logins_per_account),
             tries: RateTable::default(),
+            link_delay: Delay::new(numbers.logins_per_account.min(1) * LINK_PASSWORD_TRIES),
+            link_tries: RateTable::default(),
             logins: RateMeter::new(numbers.logins_per_address, MINUTE),
             signups: RateMeter::new(numbers.signups, HOUR),
             anonymous_links: RateMeter::new(numbers.anonymous_links, MINUTE),
@@ -206,6 +217,33 @@ impl Limits {
             LoginOutcome::Right => Tries::default(),
             LoginOutcome::Unknown | LoginOutcome::Wrong => tries.undo(),
         });
+    }
+
+    /// A password of the link with this number is tried from `client`. Call [`Limits::link_password_tried`] with
+    /// the result.
+    pub fn link_password(&self, link: i64, client: IpAddr, now: Duration) -> Result<(), Limited> {
+        let Some(delay) = self.link_delay else { return Ok(()) };
+        let (now, subject) = (nanos(now), (link, network(client)));
+        let next = self.link_tries.change(&subject, now, |tries| delay.next(tries, now));
+        next.map_err(|wait| self.refuse(Limit::LinkPasswords, wait))
+    }
+
+    /// The result of a password of a link; see [`Limits::signed_in`].
+    pub fn link_password_tried(
+        &self,
+        link: i64,
+        client: IpAddr,
+        outcome: LoginOutcome,
+        now: Duration,
+    ) {
+        let (now, subject) = (nanos(now), (link, network(client)));
+        match outcome {
+            LoginOutcome::Wrong => {}
+            LoginOutcome::Right => {
+                self.link_tries.amend(&subject, now, |_| Tries::default());
+            }
+            LoginOutcome::Unknown => self.link_tries.amend(&subject, now, Tries::undo),
+        }
     }
 
     /// An account is about to be created from `client`.

@@ -1,6 +1,7 @@
 //! The text of a link's fields in a form: times as `datetime-local` inputs write them, in UTC; tags with
 //! commas between.
 
+use crate::link::fields::ArchivedAt;
 use crate::time::Timestamp;
 
 /// What was expected where a text could not be read.
@@ -77,6 +78,19 @@ impl FieldText for Option<Timestamp> {
 
     fn write(&self) -> String {
         self.map(|at| at.to_rfc3339().get(..16).unwrap_or_default().to_owned()).unwrap_or_default()
+    }
+}
+
+/// A checkbox: `true`, or nothing.
+impl FieldText for ArchivedAt {
+    type Given = bool;
+
+    fn read(text: &str) -> Result<Option<bool>, Unreadable> {
+        Ok(Some(!text.is_empty()))
+    }
+
+    fn write(&self) -> String {
+        self.0.map(|_| "true".to_owned()).unwrap_or_default()
     }
 }
 

@@ -9,9 +9,10 @@ use crate::link::Change;
 use crate::link::field_text::{FieldText, Unreadable};
 use crate::time::Timestamp;
 
-pub const TITLE_CHARS: usize = 200;
-pub const TAGS: usize = 20;
-pub const TAG_CHARS: usize = 50;
+pub const TITLE_CHARS: usize = 512;
+pub const NOTE_CHARS: usize = 2048;
+pub const TAGS: usize = 100;
+pub const TAG_CHARS: usize = 255;
 /// The largest monthly limit that can be asked for.
 pub const HIT_LIMIT: i64 = 1_000_000_000_000;
 /// The redirect status of a link that names none.
@@ -81,6 +82,8 @@ macro_rules! link_fields {
 
 link_fields! {
     title: Option<String>, from String, check_title;
+    /// For those who manage it; visitors never see it.
+    note: Option<String>, from String, check_note;
     /// Words to find it by, in the order given.
     tags: Vec<String>, from Vec<String>, check_tags;
     /// From when on it is gone.
@@ -89,16 +92,24 @@ link_fields! {
     hit_limit: Option<i64>, from i64, check_hit_limit;
     /// 301, 302, 307 or 308.
     redirect_status: u16, from u16, check_redirect_status;
+    /// Since when it is left out of lists, if it is. It redirects all the same.
+    archived_at: ArchivedAt, from bool, check_archived;
 }
+
+/// When a link was archived, if it is. A request says only whether.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ArchivedAt(pub Option<Timestamp>);
 
 impl Default for LinkFields {
     fn default() -> Self {
         Self {
             title: None,
+            note: None,
             tags: Vec::new(),
             expires_at: None,
             hit_limit: None,
             redirect_status: REDIRECT_STATUS,
+            archived_at: ArchivedAt(None),
         }
     }
 }
@@ -116,6 +127,11 @@ pub enum LinkFieldError {
     /// The title is too long or not plain text.
     #[error("a title is at most {TITLE_CHARS} characters of text without control characters")]
     Title,
+    /// The note is too long or not plain text.
+    #[error(
+        "a note is at most {NOTE_CHARS} characters of text; of control characters it has line ends and tabs alone"
+    )]
+    Note,
     #[error("a link has at most {TAGS} tags")]
     TooManyTags,
     /// A tag is empty, too long or not plain text.
@@ -136,6 +152,7 @@ impl LinkFieldError {
     pub const fn code(self) -> &'static str {
         match self {
             Self::Title => "title-invalid",
+            Self::Note => "note-invalid",
             Self::TooManyTags => "tags-too-many",
             Self::Tag => "tag-invalid",
             Self::ExpiresAtPast => "expires-at-past",
@@ -154,6 +171,16 @@ fn check_title(given: Option<&String>, _: Timestamp) -> Result<Option<String>, L
     }
 }
 
+/// A note of one or more lines, without the space around it; an empty one is none.
+fn check_note(given: Option<&String>, _: Timestamp) -> Result<Option<String>, LinkFieldError> {
+    let note = given.map(|text| text.trim().replace("\r\n", "\n")).unwrap_or_default();
+    let is_text = |letter: char| matches!(letter, '\n' | '\t') || !letter.is_control();
+    if note.chars().count() > NOTE_CHARS || !note.chars().all(is_text) {
+        return Err(LinkFieldError::Note);
+    }
+    Ok((!note.is_empty()).then_some(note))
+}
+
 /// Tags without the space around them, each once, in the order given.
 fn check_tags(given: Option<&Vec<String>>, _: Timestamp) -> Result<Vec<String>, LinkFieldError> {
     let given = given.map(Vec::as_slice).unwrap_or_default();
@@ -162,15 +189,21 @@ fn check_tags(given: Option<&Vec<String>>, _: Timestamp) -> Result<Vec<String>, 
     }
     let mut tags: Vec<String> = Vec::with_capacity(given.len());
     for tag in given {
-        let tag = tag.trim();
-        if tag.is_empty() || !is_plain(tag, TAG_CHARS) {
-            return Err(LinkFieldError::Tag);
-        }
-        if !tags.iter().any(|seen| seen == tag) {
-            tags.push(tag.to_owned());
+        let tag = tag_text(tag)?;
+        if !tags.contains(&tag) {
+            tags.push(tag);
         }
     }
     Ok(tags)
+}
+
+/// A tag without the space around it.
+pub fn tag_text(given: &str) -> Result<String, LinkFieldError> {
+    let tag = given.trim();
+    if tag.is_empty() || !is_plain(tag, TAG_CHARS) {
+        return Err(LinkFieldError::Tag);
+    }
+    Ok(tag.to_owned())
 }
 
 fn check_expires_at(
@@ -199,6 +232,11 @@ fn check_redirect_status(given: Option<&u16>, _: Timestamp) -> Result<u16, LinkF
     }
 }
 
+#[expect(clippy::unnecessary_wraps, reason = "all checks have one shape")]
+fn check_archived(given: Option<&bool>, now: Timestamp) -> Result<ArchivedAt, LinkFieldError> {
+    Ok(ArchivedAt(given.copied().unwrap_or_default().then_some(now)))
+}
+
 fn is_plain(text: &str, most_chars: usize) -> bool {
     text.chars().count() <= most_chars && !text.chars().any(char::is_control)
 }
@@ -220,6 +258,17 @@ mod tests {
         assert_eq!(title(&"ü".repeat(TITLE_CHARS)).map(|t| t.is_some()), Ok(true));
         assert_eq!(title(&"ü".repeat(TITLE_CHARS + 1)), Err(LinkFieldError::Title));
         assert_eq!(title("a\u{7}b"), Err(LinkFieldError::Title));
+    }
+
+    #[test]
+    fn notes_have_lines_and_are_bounded() {
+        let note = |text: &str| check_note(Some(&text.to_owned()), NOW);
+        assert_eq!(note(" a\r\n\tb\n"), Ok(Some("a\n\tb".to_owned())));
+        assert_eq!(note(" \n"), Ok(None));
+        assert_eq!(note(&"ü".repeat(NOTE_CHARS)).map(|n| n.is_some()), Ok(true));
+        for bad in [&"ü".repeat(NOTE_CHARS + 1), "a\0b", "a\rb", "a\u{1b}b", "a\u{85}b"] {
+            assert_eq!(note(bad), Err(LinkFieldError::Note), "{bad:?}");
+        }
     }
 
     #[test]
@@ -271,10 +320,12 @@ mod tests {
     fn every_field_is_read_from_its_own_text() {
         let other = LinkFields {
             title: Some("A".to_owned()),
+            note: Some("one\ntwo".to_owned()),
             tags: vec!["a".to_owned(), "b c".to_owned()],
             expires_at: Some(Timestamp::from_ms(1_773_576_000_000)),
             hit_limit: Some(7),
             redirect_status: 308,
+            archived_at: ArchivedAt(Some(NOW)),
         };
         for fields in [LinkFields::default(), other] {
             let mut changes = LinkFieldChanges::default();

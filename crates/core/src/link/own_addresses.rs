@@ -41,9 +41,11 @@ impl OwnAddresses {
             PathTarget::Bare { code } => reserved.contains(code),
             PathTarget::Workspace { .. } => false,
         };
-        if is_page {
-            return false;
-        }
+        !is_page && self.answers(target, is_workspace)
+    }
+
+    /// Whether this server answers `target`, whatever its path.
+    pub fn answers(&self, target: &Canonical, is_workspace: impl FnOnce(&str) -> bool) -> bool {
         let (host, port) = (bare(target.host()), target.effective_port());
         let is_named = host == self.main_host || is_workspace(host);
         (is_named && self.ports.contains(&port)) || self.listens_at(host, port)
@@ -151,6 +153,23 @@ mod tests {
             "http://[::ffff:10.0.0.7]:8080/promo",
         ] {
             assert!(is_own(&public(), url), "{url}");
+        }
+    }
+
+    // threats: A11
+    #[test]
+    fn every_path_of_an_own_host_is_answered_here() {
+        let answers = |url: &str| {
+            public().answers(&canonicalise(url).unwrap(), |host| host == "go.acme.example")
+        };
+        for url in
+            ["https://kurz.example/", "http://kurz.example/a/b", "https://GO.acme.example./?x"]
+        {
+            assert!(answers(url), "{url}");
+        }
+        for url in ["https://kurz.example:8443/", "https://acme.example/", "https://evil.example/"]
+        {
+            assert!(!answers(url), "{url}");
         }
     }
 

@@ -50,6 +50,19 @@ pub struct Link {
     /// Since when and why it is disabled, if it is.
     pub disabled: Option<Disabled>,
     pub made: LinkOrigin,
+    /// What decides where its visitors are sent beyond its target, if anything does.
+    pub plan: Option<StoredPlan>,
+    /// Its further codes, oldest first.
+    pub aliases: Vec<Code>,
+}
+
+/// A plan as it is stored.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct StoredPlan {
+    /// The plan document, in JSON.
+    pub document: String,
+    /// The secret keys of its splits.
+    pub keys: Vec<u8>,
 }
 
 /// A link was disabled by an administrator.

@@ -47,6 +47,16 @@ impl LocalQuota {
         let _ = self.0.fetch_update(Ordering::AcqRel, Ordering::Acquire, step);
     }
 
+    /// Give back a hit that was counted in `month` and not used.
+    pub fn give_back(&self, month: Month) {
+        let step = |word| {
+            let (at, hits) = unpack(word);
+            (at == month).then(|| pack(month, hits.saturating_sub(1)))
+        };
+        // An error means that the month is over.
+        let _ = self.0.fetch_update(Ordering::AcqRel, Ordering::Acquire, step);
+    }
+
     /// Whether [`LocalQuota::take`] would succeed.
     #[inline]
     pub fn has_room(&self, month: Month, limit: u64) -> bool {
@@ -121,6 +131,18 @@ mod tests {
         quota.add(JULY, 3);
         quota.add(JUNE, 1);
         assert_eq!(quota.used(), (JULY, 3));
+    }
+
+    #[test]
+    fn what_is_given_back_can_be_taken_again_in_its_month() {
+        let quota = LocalQuota::new(JUNE, 4);
+        assert_eq!(quota.take(JUNE, 5), Some(JUNE));
+        assert_eq!(quota.take(JUNE, 5), None);
+        quota.give_back(JUNE);
+        assert_eq!(quota.take(JUNE, 5), Some(JUNE));
+        assert_eq!(quota.take(JULY, 5), Some(JULY));
+        quota.give_back(JUNE);
+        assert_eq!(quota.used(), (JULY, 1), "the month is over");
     }
 
     #[test]

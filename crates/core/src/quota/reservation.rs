@@ -124,6 +124,11 @@ impl Reservation {
         Take::Ask
     }
 
+    /// Give back a hit of `month` that was taken and not used.
+    pub fn put_back(&self, month: Month) {
+        self.add(month, 1);
+    }
+
     /// Whether a hit could be taken; `None` when a request is needed to know.
     #[inline]
     pub fn has_room(&self, month: Month, limit: u64, at: i64) -> Option<bool> {

@@ -1,11 +1,12 @@
-//! Clicks on their way to the store: processes with a planner each; writes that fail, whose result is lost, or that are
-//! applied late; processes that are killed, and others that apply the log rows of a dead one.
+//! Clicks and their events on their way to the store: processes with a planner each; writes that fail, whose result is
+//! lost, or that are applied late; processes that are killed, and others that apply the log rows of a dead one, or turn
+//! rows of the event log into blocks. At every moment there are as many events as clicks.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
 
 use kurz_core::clicks::ClickTotals;
-use kurz_core::clicks::planner::{FlushPlanner, FlushSizes, Task};
+use kurz_core::clicks::planner::{BatchDetails, EncodedEvents, FlushPlanner, FlushSizes, Task};
 use kurz_core::link::{Hour, LinkId};
 use kurz_core::time::Timestamp;
 
@@ -24,16 +25,38 @@ pub(crate) enum Flaw {
     NoTurns,
     /// A part is added to the tables and left in the log.
     SettledTwice,
+    /// Events are stored whether or not the turn of their totals is accepted.
+    EventsApart,
+    /// Rows of the event log become a block and stay in the log.
+    CutTwice,
 }
 
 /// A write of a process.
 #[derive(Clone)]
 enum Ask {
-    Add { turn: i64, totals: Vec<ClickTotals> },
-    Log { turn: i64, seq: i64, totals: Vec<ClickTotals> },
-    Cut { rows: Vec<i64>, parts: Vec<(i64, Vec<ClickTotals>)> },
-    Settle { seq: i64 },
+    Add {
+        turn: i64,
+        totals: Vec<ClickTotals>,
+        events: Vec<(i64, u64)>,
+    },
+    Log {
+        turn: i64,
+        seq: i64,
+        totals: Vec<ClickTotals>,
+        events: Vec<(i64, u64)>,
+    },
+    Cut {
+        rows: Vec<i64>,
+        parts: Vec<(i64, Vec<ClickTotals>)>,
+    },
+    Settle {
+        seq: i64,
+    },
     SettleOwn,
+    /// Turn rows of the event log into a block.
+    CutEvents {
+        rows: Vec<(i64, i64)>,
+    },
 }
 
 struct Process {
@@ -54,6 +77,10 @@ struct Store {
     /// The clicks of each writer that are in the tables or the log.
     by_writer: BTreeMap<i64, u64>,
     total: u64,
+    /// Rows of the event log, and how many events each holds.
+    event_log: BTreeMap<(i64, i64), u64>,
+    /// Events in blocks.
+    block_events: u64,
 }
 
 struct World<'a> {
@@ -115,7 +142,8 @@ impl World<'_> {
         match self.rng.below(20) {
             0..8 => self.visit(one),
             8..16 => drop(self.flush(one, false, false)?),
-            16 | 17 => self.settle_left(),
+            16 => self.settle_left(),
+            17 => self.cut_events(one)?,
             18 => self.kill(one),
             _ => {}
         }
@@ -153,6 +181,7 @@ impl World<'_> {
         if process.planner.is_full() {
             return;
         }
+        let events = u32::try_from(process.queue.len()).unwrap();
         process.queue.sort_unstable();
         let at = Timestamp::from_ms(self.at);
         let mut totals = Vec::new();
@@ -169,7 +198,27 @@ impl World<'_> {
             };
             kurz_core::clicks::totals::push(&mut totals, one);
         }
+        // Details are dropped now and then.
+        let mut details = BatchDetails::default();
+        if events > 0 && self.rng.one_in(3) {
+            details.counted.clone_from(&totals);
+        } else if events > 0 {
+            details.rows.push(EncodedEvents { events, data: Vec::new() });
+        }
         process.planner.take_in(totals);
+        process.planner.take_in_details(details);
+    }
+
+    /// An instance turns rows of the event log into a block: its own, or those of all.
+    fn cut_events(&mut self, one: usize) -> Result<(), String> {
+        let writer = self.processes[one].writer;
+        let all = self.rng.one_in(2);
+        let rows = self.store.event_log.keys().copied();
+        let rows: Vec<_> = rows.filter(|(of, _)| all || *of == writer).take(3).collect();
+        if rows.is_empty() {
+            return Ok(());
+        }
+        self.ask(writer, Ask::CutEvents { rows }, false).map(|_| ())
     }
 
     /// After a successful flush, all collected clicks are in the store.
@@ -189,9 +238,13 @@ impl World<'_> {
         let (writer, turn) = (process.writer, process.planner.turn());
         let sent = process.planner.sent().map(|(seq, totals)| (seq, totals.to_vec()));
         let part = process.planner.part().map(|(seq, _)| seq);
+        let (first, details) = process.planner.sent_details();
+        let rows = details.rows.iter().map(|row| u64::from(row.events));
+        let counted = Some(visits(&details.counted)).filter(|clicks| *clicks > 0);
+        let events: Vec<(i64, u64)> = (first..).zip(rows.chain(counted)).collect();
         let ask = match (task, sent, part) {
-            (Task::Add, Some((_, totals)), _) => Ask::Add { turn, totals },
-            (Task::Log, Some((seq, totals)), _) => Ask::Log { turn, seq, totals },
+            (Task::Add, Some((_, totals)), _) => Ask::Add { turn, totals, events },
+            (Task::Log, Some((seq, totals)), _) => Ask::Log { turn, seq, totals, events },
             (Task::Settle, _, Some(seq)) => Ask::Settle { seq },
             (Task::Cut, ..) => {
                 let (rows, parts) = process.planner.cut();
@@ -256,14 +309,22 @@ impl World<'_> {
             free
         };
         match ask {
-            Ask::Add { turn, totals } => {
-                if take_turn(*turn) {
+            Ask::Add { turn, totals, events } => {
+                let free = take_turn(*turn);
+                if free || self.flaw == Flaw::EventsApart {
+                    store.log_events(writer, events, self.flaw)?;
+                }
+                if free {
                     store.add(totals);
                     store.count(writer, totals);
                 }
             }
-            Ask::Log { turn, seq, totals } => {
-                if take_turn(*turn) {
+            Ask::Log { turn, seq, totals, events } => {
+                let free = take_turn(*turn);
+                if free || self.flaw == Flaw::EventsApart {
+                    store.log_events(writer, events, self.flaw)?;
+                }
+                if free {
                     if store.log.insert((writer, *seq), totals.clone()).is_some() {
                         return Err(format!("row {seq} of {writer} was given twice"));
                     }
@@ -280,6 +341,17 @@ impl World<'_> {
                 for (seq, totals) in parts {
                     if store.log.insert((writer, *seq), totals.clone()).is_some() {
                         return Err(format!("part {seq} of {writer} was given twice"));
+                    }
+                }
+            }
+            Ask::CutEvents { rows } => {
+                if !rows.iter().all(|row| store.event_log.contains_key(row)) {
+                    return Ok(false);
+                }
+                for row in rows {
+                    store.block_events += store.event_log[row];
+                    if self.flaw != Flaw::CutTwice {
+                        store.event_log.remove(row);
                     }
                 }
             }
@@ -325,6 +397,10 @@ impl World<'_> {
         if store.total != tables + logged {
             return Err(format!("the total says {}, not {tables} + {logged}", store.total));
         }
+        let events = store.event_log.values().sum::<u64>() + store.block_events;
+        if events != store.total {
+            return Err(format!("there are {events} events of {} clicks", store.total));
+        }
         Ok(())
     }
 
@@ -368,6 +444,16 @@ impl Store {
     fn count(&mut self, writer: i64, totals: &[ClickTotals]) {
         *self.by_writer.entry(writer).or_default() += visits(totals);
         self.total += visits(totals);
+    }
+
+    fn log_events(&mut self, writer: i64, rows: &[(i64, u64)], flaw: Flaw) -> Result<(), String> {
+        for (seq, events) in rows {
+            let again = self.event_log.insert((writer, *seq), *events);
+            if again.is_some() && flaw == Flaw::None {
+                return Err(format!("event row {seq} of {writer} was given twice"));
+            }
+        }
+        Ok(())
     }
 
     fn settle(&mut self, key: (i64, i64), flaw: Flaw) {

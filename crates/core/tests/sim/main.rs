@@ -61,9 +61,16 @@ fn a_broken_quota_rule_is_caught() {
 
 #[test]
 fn a_click_that_counts_twice_is_caught() {
-    catches(|rng, trace| clicks::run(rng, trace, clicks::Flaw::NoTurns), BROKEN, "counted of");
+    catches(|rng, trace| clicks::run(rng, trace, clicks::Flaw::NoTurns), BROKEN, "clicks are safe");
     let twice = |rng: &mut _, trace: &mut _| clicks::run(rng, trace, clicks::Flaw::SettledTwice);
     catches(twice, BROKEN, "the total says");
+}
+
+#[test]
+fn an_event_that_is_stored_twice_is_caught() {
+    let words = "events of";
+    catches(|rng, trace| clicks::run(rng, trace, clicks::Flaw::EventsApart), BROKEN, words);
+    catches(|rng, trace| clicks::run(rng, trace, clicks::Flaw::CutTwice), BROKEN, words);
 }
 
 #[test]

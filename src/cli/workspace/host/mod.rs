@@ -3,6 +3,7 @@
 mod add;
 mod approve;
 mod check;
+mod edit;
 mod list;
 mod remove;
 
@@ -29,6 +30,8 @@ pub(in crate::cli) enum Command {
     /// Consent to a pending host without a proof, as an administrator of the server
     #[command(after_help = approve::EXAMPLES)]
     Approve(WhichHost),
+    /// Change where `/`, unknown codes and other paths of a host lead
+    Edit(edit::Args),
     /// List the hosts of a workspace
     #[command(after_help = list::EXAMPLES)]
     List(ShowArgs),
@@ -42,6 +45,7 @@ pub(super) fn run(command: &Command) -> Result<(), CliError> {
         Command::Add(which) => add::run(which),
         Command::Check(which) => check::run(which),
         Command::Approve(which) => approve::run(which),
+        Command::Edit(args) => edit::run(args),
         Command::List(args) => list::run(args),
         Command::Remove(which) => remove::run(which),
     }

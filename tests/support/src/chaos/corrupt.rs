@@ -54,7 +54,7 @@ impl Sample {
     }
 }
 
-/// Make some links, edit and delete some of them.
+/// Make some links, edit and delete some of them, and let the plans of others decide.
 async fn write_links(http: &Http, from: usize, links: &mut Vec<(Key, State)>) {
     for number in from..from + LINKS / 2 {
         let code = format!("code-{number}");
@@ -72,6 +72,11 @@ async fn write_links(http: &Http, from: usize, links: &mut Vec<(Key, State)>) {
                 let body = json!({ "original_url": url("second") });
                 http.patch(&key.api(), &body).await.expect(200);
                 State::Leads(url("second"))
+            }
+            2..=4 => {
+                let rule = json!({ "name": "all", "when": {}, "to": url("ruled") });
+                http.patch(&key.api(), &json!({ "rules": [rule] })).await.expect(200);
+                State::Leads(url("ruled"))
             }
             _ => State::Leads(url("first")),
         };
