@@ -10,13 +10,13 @@ use crate::problem::Problems;
 /// The results of all splits of a link.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct SplitsBody {
-    splits: Vec<SplitBody>,
+    splits: Vec<SplitResultsBody>,
 }
 
 /// The results of one split. They count clicks of people; kurz does not know what happens behind a target. A visitor
 /// whose address changes may change sides.
 #[derive(Debug, Serialize, ToSchema)]
-pub(crate) struct SplitBody {
+pub(crate) struct SplitResultsBody {
     /// The place of its rule; null: the link's own split.
     rule: Option<usize>,
     /// The name of its rule.
@@ -48,7 +48,7 @@ impl From<VariantResult> for VariantResultBody {
     }
 }
 
-impl From<SplitResults> for SplitBody {
+impl From<SplitResults> for SplitResultsBody {
     fn from(results: SplitResults) -> Self {
         let (rule, name) = results.rule.unzip();
         Self {
@@ -68,5 +68,5 @@ impl From<SplitResults> for SplitBody {
     responses((status = 200, description = "The results.", body = SplitsBody), Problems))]
 pub(crate) async fn split(Call { app, caller, path }: Call<LinkPath>) -> JsonResult<SplitsBody> {
     let results = app.split_results(&caller, &path.workspace()?, &path.code).await?;
-    Ok(axum::Json(SplitsBody { splits: results.into_iter().map(SplitBody::from).collect() }))
+    Ok(axum::Json(SplitsBody { splits: results.into_iter().map(SplitResultsBody::from).collect() }))
 }
